@@ -1,9 +1,9 @@
-"""Closed loops in reduced coordinates. A cluster is a group of loops with one degree of freedom, whose joints
-follow the motor's joint.
+"""Closed loops in reduced coordinates. A cluster is a group of loops with one degree of freedom. All joints
+of a cluster follow one of them, the motor's joint.
 
-The cluster's joints are traced over the motor's range, from the closed configuration nearest to the neutral
-one. Polynomials fitted to the results are the initial values of Newton steps, which close the loops to
-rounding everywhere in the range. If linear functions close the loops, the joints follow linearly.
+The joints are traced over the motor's range, from the closed configuration nearest to the neutral one.
+Polynomials fitted to the results are the initial values of Newton steps, which close the loops to rounding
+everywhere in the range. If linear functions close the loops, the joints follow linearly.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ ATTEMPTS = 10
 DEGREES, MOST_STEPS = range(1, 10), 6
 """Degrees of the polynomials to try, and largest number of Newton steps."""
 ERROR = 1e-13
-"""Largest error of a closed loop (m, rad)."""
+"""Largest Newton step of a follower (m, rad) at which the loops count as closed."""
 SINGULAR = 1e-3
-"""The followers' Jacobian is singular if its determinant is below this fraction of the largest in the
-motor's range.
+"""A configuration is singular if the determinant of the followers' Jacobian is below this fraction of the
+largest determinant in the motor's range.
 """
 _HOLD = "or leave out `loops='reduce'`"
 
@@ -47,8 +47,8 @@ class _NotReduced(Exception):
 
 
 def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
-    """Before: loops among the contacts. After: the joints of each cluster follow one of them: a named motor,
-    or the joint with the only actuator. If `motors` is None, loops stay contacts.
+    """Before: loops are contacts. After: the joints of each cluster follow one of its joints: the one in
+    `motors`, or the only one with an actuator. If `motors` is None, loops stay contacts.
 
     Raises UnsupportedError for loops that are not clusters of one degree of freedom or do not close over the
     whole range, OptionError for motors outside all loops.
@@ -115,10 +115,10 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """Return the cluster of some loops and their bodies, and the followers' polynomials."""
+    """Return the cluster of `loops`, whose bodies are `members`, and the coefficients of the followers'
+    polynomials, lowest degree first.
+    """
     carriers = {model.bodies[k].parent for k in members}.difference(members)
-    if len(carriers) > 1:
-        raise _NotReduced("hang at several bodies", "make one loop of each")
     leader = _leader(model, loops, members, motors)
     others = tuple(k for k in members if k != leader)
     body, limits = model.bodies[leader], model.bodies[leader].limits
@@ -135,8 +135,8 @@ def _reduced(
             curves = [np.where(np.abs(c) < 1e-15 * np.abs(c).max(), 0.0, c) for c in curves]
             if _closes(linkage, places, curves, positions, steps):
                 return replace(cluster, steps=steps), [c.tolist() for c in curves]
-    problem = f"{MOST_STEPS} Newton steps from polynomials do not close them over the range of "
-    raise _NotReduced(f"{problem}{shown(body.joint_name)}", "give narrower limits")
+    problem = f"{MOST_STEPS} Newton steps from polynomials do not close the loops over the range of joint "
+    raise _NotReduced(f'{problem}"{shown(body.joint_name)}"', "give it narrower limits")
 
 
 def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
@@ -148,19 +148,19 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
     if odd:
         name = shown(model.bodies[odd[0]].joint_name)
         problem = f'joint "{name}" has several coordinates, or is bound by a <mimic>'
-        raise _NotReduced(problem, "model it by joints of one coordinate of their own")
+        raise _NotReduced(problem, "replace it by joints with one coordinate each and without <mimic>")
     rows = sum(loop.rows for loop in loops)
     left = len(members) - rows
     if left != 1:
-        problem = f"{len(members)} joints in {rows} rows leave {left} degrees of freedom, not one"
-        raise _NotReduced(problem, "hold them as loops")
+        problem = f"{len(members)} joints with {rows} rows have {left} degrees of freedom, not one"
+        raise _NotReduced(problem, "add or remove joints or loops")
     names = {body.joint_name: k for k, body in bodies.items()}
     driven = [joint for actuator in model.actuators for joint, _, _ in actuator.gains]
     chosen = [name for name in names if name in motors] or [name for name in names if name in driven]
     if len(chosen) == 1:
         return names[chosen[0]]
     listed = ", ".join(f'"{shown(name)}"' for name in chosen or names)
-    raise _NotReduced(f"any of {listed} may be the motor's joint", "name it, `loops='reduce:JOINT'`")
+    raise _NotReduced(f"the motor's joint may be any of {listed}", "name it with `loops='reduce:JOINT'`")
 
 
 def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions: Array, steps: int) -> bool:
@@ -174,8 +174,8 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions:
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
-    """Return the followers' coordinates at each place in the leader's range, computed from those at the
-    neighbouring place.
+    """Return the followers' coordinates at each of `places`, positions in the leader's range. The coordinates
+    at one place are the initial values at the next place.
     """
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
@@ -196,16 +196,18 @@ def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float
 def _singular(body: Body, where: str = "") -> _NotReduced:
     problem = (
         f'over the range of joint "{shown(body.joint_name)}", {body.limits.lower:.4g} to '
-        f"{body.limits.upper:.4g}, they do not close or pass a singular configuration{where}"
+        f"{body.limits.upper:.4g}, the loops do not close or pass a singular configuration{where}"
     )
     return _NotReduced(problem, "give it narrower limits, name another motor")
 
 
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
-    """Return the motor's and the followers' coordinates from which the range is traced: the closed
-    configuration nearest to the neutral one, of those reached from the neutral one and from random ones. If
-    it is outside the range, or singular like a stretched parallelogram, the motor is held at the nearest
-    position in its range, and the followers take the nearest regular coordinates that close the loops.
+    """Return the motor's and the followers' coordinates from which the range is traced.
+
+    The loops are closed from the neutral configuration and from random ones; the result nearest to the
+    neutral configuration is chosen. If this result is outside the range, or singular like a stretched
+    parallelogram, the motor is held at the nearest position in its range, and the followers take the nearest
+    regular coordinates that close the loops.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -231,8 +233,8 @@ def _size(linkage: Linkage, y: float, z: list[float]) -> float:
 
 
 def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None:
-    """Close the loops with the motor held at y; return the followers' coordinates, or None if the steps do
-    not converge.
+    """Close the loops from z with the motor held at y; return the followers' coordinates, or None if Newton
+    steps do not converge.
     """
     with suppress(ZeroDivisionError):  # a singular configuration
         for _ in range(STEPS):

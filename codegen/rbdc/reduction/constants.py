@@ -16,14 +16,14 @@ from rbdc.spatial import Placement, Scalar, Vector3
 class Constants:
     """Constants of the bodies.
 
-    values: numbers of each row and lane, by name; names whose numbers are all zero are left out.
+    values: values[name][row][lane]. A name is left out if all its numbers are zero and known before run time.
     model: the regrouped joint-space model.
-    origin: origin of the common frame, in the frame that carries the first bodies (m).
+    origin: first root's origin in the world's frame (m), subtracted from p of all roots; 0 with a free root.
 
     The names in `values`:
 
     x_x .. z_z: axes of the joint's frame in the parent's frame, at q = 0.
-    p_x .. p_z: origin of the joint's frame in the parent's frame; of a root, relative to `origin` (m).
+    p_x .. p_z: origin of the joint's frame in the parent's frame (m).
     mass, h_x .. h_z, k_xx .. k_zz: mass (kg), first moment (kg m), second moments (kg m^2).
     s_0 .. s_5: motion subspace in the joint's frame, times the multiplier of a mimic joint.
     own_x_x .. own_p_z: axes and origin of the joint's frame in the link's frame.
@@ -42,7 +42,7 @@ class Constants:
 
     @property
     def slides(self) -> bool:
-        """Whether a joint moves along z."""
+        """Whether a joint translates along z."""
         return "s_2" in self.values
 
 
@@ -56,13 +56,13 @@ AXIS = tuple(f"s_{entry}" for entry in range(6))
 """The names of the entries of the motion subspace."""
 
 OWN = tuple(f"own_{name}" for name in POSE)
-"""The names of the numbers of the joint's frame in the link's frame, the frame of external forces."""
+"""The names of the numbers of the joint's frame in the link's frame, in which external forces are given."""
 
 _NOTHING = (0.0,) * len(INERTIA)
 
 
 def constants_of(schedule: Schedule, *, moving: bool) -> Constants:
-    """Return the constants of a schedule's model. moving: whether to include those for external forces."""
+    """Return the constants of a schedule's model. moving: whether to include `OWN`, for external forces."""
     small = reduced(schedule.model)
     origin = Vector3.zero() if schedule.free else small.bodies[0].placement.translation
     names = (*POSE, *INERTIA, *AXIS, *(OWN if moving else ()))
@@ -96,7 +96,7 @@ def _numbers(body: JointSpaceBody, node: Node, origin: Vector3) -> list[float]:
 
 
 def pose_above(body: JointSpaceBody, q: Sequence[Scalar], origin: Vector3) -> list[Scalar]:
-    """Return the numbers of a body's frame in its parent's frame."""
+    """Return the numbers of a body's frame at q in its parent's frame; `origin` is subtracted for a root."""
     above = body.placement_at(q)
     place = above.translation - origin if body.parent == WORLD else above.translation
     return pose(Placement(above.rotation, place))

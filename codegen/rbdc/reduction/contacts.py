@@ -14,8 +14,8 @@ from rbdc.spatial import Placement, Rotation, Vector3
 
 
 def with_contacts(model: Problem, options: Sequence[ContactOption]) -> Problem:
-    """Return the problem with additional contacts and loops. Raises OptionError for unknown links, and for
-    frames that do not move relative to each other.
+    """Return the problem with additional contacts and loops. Raises OptionError for unknown links, for names
+    of the description's contacts, and for frames that do not move relative to each other.
     """
     contacts = [_contact(model, option) for option in options]
     names = {contact.name for contact in model.contacts}
@@ -47,7 +47,7 @@ def _frame(model: Problem, option: ContactOption, side: Side) -> Frame:
 
 def with_frames_of_forces(model: Problem, external: str | None, contact: str | None) -> Problem:
     """Return the problem with external forces in the frame `external` ("local" or "world"), and rows and
-    forces of contacts along the axes of `contact` ("local" or "local-world-aligned"); None keeps a frame.
+    forces of contacts along the axes of `contact` ("local" or "local-world-aligned"). None changes nothing.
     Raises UnsupportedError for "world" with contacts, and for "local-world-aligned" without contacts.
     """
     if external is not None:

@@ -1,8 +1,9 @@
 """Choice of link frames. The frame of each one-dof joint may rotate about its z axis and slide along it; the
-search minimises the work.
+search minimises the operations of the recursions, which `work_of` estimates.
 
-A rotation can make the first rotation of a child's placement vanish, put a child's offset on an axis, or zero
-a parameter. A translation can zero a component of an offset, or a parameter.
+A rotation can zero gamma in a child's rotation Rz(gamma) Rx(alpha) Rz(theta), put a child's offset on an
+axis, or zero an inertial parameter. A translation can zero a component of an offset, or an inertial
+parameter.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ kilometres away; a translation so far would lose digits.
 
 
 def work_of(body: JointSpaceBody) -> int:
-    """Return the work that a body causes in the recursions, from its nonzero constants. A root rotates about
-    one axis and passes nothing on, so its constants count half.
+    """Return the work that a body causes in the recursions, from its nonzero constants. A root moves about
+    one axis and passes no force on, so its inertial parameters count half and its offset does not count.
 
     The weight of a constant is about half of the operations that it causes in two evaluations of inverse
-    dynamics and one composition of inertias. Counting the operations themselves led to frames with the same
+    dynamics and one of composite inertias. Counting the operations themselves led to frames with the same
     work for every robot in `rbdc.robots`, except for TIAGo if frames do not slide (0.998 of the work).
     """
     first, second, offset = (
@@ -62,8 +63,8 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
 def _improve(
     bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], farthest: float
 ) -> None:
-    """Try every move of one link's frame, also together with the parallel links after it, and keep the
-    best.
+    """Try every move of one link's frame, alone and together with descendants on parallel axes (`_runs`), and
+    keep the best.
     """
     if bodies[index].joint.main_axis() is None:
         return
@@ -90,8 +91,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """Return runs of parallel links: the link alone, then with its children on parallel axes, then also with
-    their children on parallel axes, and so on. Each link has the sign 1, or -1 if its axis is reversed.
+    """Return runs of links on parallel axes: the link alone, then with its children, then also with their
+    children, and so on. The sign of a link is 1, or -1 if its axis is opposite to the first one.
     """
     runs = [{index: 1}]
     last = {index: 1}
@@ -125,8 +126,8 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Return candidate translations of parallel links along the axis of the first one; only 0 for a prismatic
-    joint, because translations would fill its second moments.
+    """Return candidate translations (m) of a run along the axis of its first link. For a prismatic joint only
+    0 is a candidate: a translation would make zero second moments nonzero.
     """
     body = run[0]
     if body.joint.rotation == "none":

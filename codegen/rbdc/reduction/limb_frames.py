@@ -1,8 +1,9 @@
 """Frames of isomorphic limbs (`rbdc.reduction.limbs`): in a group, the frames of all limbs are chosen like
 those of the first limb.
 
-Each link's frame may be rotated by quarter turns about z and turned over, which reverses its joint. Then the
-constants of all limbs have their zeros in the same places, and few constants differ in sign.
+Each link's frame may be rotated by quarter turns about z. It may also be turned over, which reverses the
+joint. The chosen rotations put the zeros of all limbs' constants into the same places; few constants differ
+in sign.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ OTHER_ZERO, OTHER_THETA, BACKWARDS, OTHER_TURN, OTHER_NUMBER = 100.0, 0.5, 2.0, 
 """Costs of differences between limbs, in this order: a constant that is zero in one limb only, a different
 theta, a reversed joint, a different sine or cosine of a fixed angle, any other different number.
 
-Limbs run in lanes of one program. If they differ in the direction of a joint or the sign of a fixed angle,
-each use costs a multiplication by a sign; other different constants cost nothing.
+Limbs run in lanes of one program. If the direction of a joint or the sign of a fixed angle differs, each use
+of it costs a multiplication by a sign. Other different constants cost no operation.
 
-Operations with these costs / with an earlier choice, body by body, in which different numbers cost as much as
-different signs:
+Operations with these costs / with an earlier search, which chose body by body and charged different numbers
+as much as different signs:
 
 HyQ: rnea 477 / 490, M 217 / 234, aba 992 / 1019, derivatives of rnea 1681 / 1759.
 Unitree G1: rnea 1909 / 1946, M 1831 / 1915, aba 4299 / 4378, derivatives of rnea 12063 / 12421.
@@ -48,7 +49,7 @@ def aligned(model: JointSpaceModel, limbs: Sequence[LimbGroup]) -> tuple[JointSp
     the sign of each body's joint, -1 if it was reversed.
 
     Dynamic programming from the leaves to the root minimises the cost over all rotations of all frames: a
-    link's constants depend on its rotation and on its parent's.
+    link's constants depend only on the rotations of its frame and of its parent's frame.
     """
     like = {other: first for group in limbs for first, *others in group.lanes() for other in others}
 

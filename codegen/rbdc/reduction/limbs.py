@@ -1,9 +1,8 @@
 """Limbs: isomorphic sibling subtrees, whose recursions can run side by side in the lanes of one vector.
 
 Subtrees are isomorphic if their trees have the same shape and joints of the same kinds. Four isomorphic
-siblings form a group of four lanes, two siblings a group of two. Groups within the limbs of a group can share
-the lanes: two fingers on each of two arms take four lanes. `rbdc.reduction.limb_frames` makes the frames of
-the limbs alike.
+siblings form a group of four lanes, two siblings a group of two. Groups can be nested: two arms with two
+fingers each take four lanes. `rbdc.reduction.limb_frames` makes the frames of the limbs alike.
 """
 
 from __future__ import annotations
@@ -38,8 +37,8 @@ class LimbGroup:
     nested: tuple[LimbGroup, ...] = ()
 
     def lanes(self) -> list[tuple[int, ...]]:
-        """Return the tuples of corresponding bodies, from the root on. A tuple of fingers lists finger 1 of
-        all limbs first.
+        """Return tuples of corresponding bodies, one body per lane, from the limbs' roots on. For fingers on
+        arms, a tuple lists finger 1 of all arms first.
         """
         alike = dict(zip(self.limbs[0], zip(*self.limbs, strict=True), strict=True))
         inner = [bodies for group in self.nested for bodies in group.lanes()]
@@ -50,8 +49,9 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Return permutations of bodies whose composition moves each lane to the next one. The first one
-        moves all limbs; the others move the fingers of the limb that returns to the first place.
+        """Return permutations {body: body} whose composition maps each lane to the next one. The first
+        permutation maps each limb to the next one, the last limb to the first. The others permute the nested
+        limbs of the first limb.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
@@ -59,7 +59,7 @@ class LimbGroup:
 
 
 def united(groups: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
-    """Return the combined steps of several groups."""
+    """Return the `steps` of several groups, with the k-th permutations of all groups united."""
     return [
         {k: n for step in same for k, n in step.items()}
         for same in itertools.zip_longest(*groups, fillvalue={})
@@ -67,8 +67,8 @@ def united(groups: Iterable[list[dict[int, int]]]) -> list[dict[int, int]]:
 
 
 def groups(model: Model) -> list[LimbGroup]:
-    """Return the groups of the model, outermost first. A limb is in one group only; groups within limbs are
-    `nested`. Limbs have one-dof joints without coupling.
+    """Return the groups of the model, from the root on. Groups within limbs are not listed, but `nested`. All
+    joints of a limb have one degree of freedom and no coupling.
     """
     signatures: dict[int, Signature | None] = {}
     for index in reversed(range(model.njoints)):
@@ -84,8 +84,10 @@ def _groups(
     *,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """Return the groups among the children of some bodies. Single joints form no group, except `within`
-    limbs, where the other bodies are in lanes anyway.
+    """Return the groups of the subtrees that hang at `bodies`. sizes: possible numbers of limbs in a group.
+
+    A limb has at least two bodies. A limb of one body is possible only in groups `within` other limbs, whose
+    bodies are in lanes anyway.
     """
     result: list[LimbGroup] = []
     used: set[int] = set()
@@ -133,8 +135,11 @@ THETA = 4
 
 
 def constants(body: JointSpaceBody) -> list[Scalar]:
-    """Return everything that distinguishes corresponding bodies of limbs: cosine and sine of gamma and alpha,
-    theta, the origin in the parent's frame (m), the inertia by its second moments (kg, kg m, kg m^2).
+    """Return the numbers in which corresponding bodies of limbs can differ.
+
+    With the rotation Rz(gamma) Rx(alpha) Rz(theta) from the parent's frame: cos gamma, sin gamma, cos alpha,
+    sin alpha, theta (rad), the origin in the parent's frame (m), mass, first and second moments (kg, kg m,
+    kg m^2).
     """
     turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
     return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]

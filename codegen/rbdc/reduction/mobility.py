@@ -47,7 +47,7 @@ def mobility(model: Problem) -> dict[str, int]:
 
 def with_independent_loops(model: Problem) -> Problem:
     """Before: contacts with all rows of their kinds. After: loops without redundant rows, with a note on each
-    loop that lost rows. Redundant contacts keep their rows, with a note on each.
+    loop that lost rows. Contacts with the world keep redundant rows, with a note on each of these contacts.
     """
     if not model.contacts:
         return model
@@ -75,7 +75,7 @@ def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
     """Return a note on a loop's redundant rows. Raises UnsupportedError if all its rows are redundant."""
     if not after.rows:
         raise UnsupportedError(
-            f"{model.place}: the loop {shown(after.name)} holds nothing that others do not hold: leave it out"
+            f"{model.place}: all rows of the loop {shown(after.name)} are redundant: leave the loop out"
         )
     gone = before.rows - after.rows
     return Note(
@@ -87,9 +87,9 @@ def _dropped_note(model: Problem, before: Contact, after: Contact) -> Note:
 
 def _redundant_note(contact: Contact) -> Note:
     return Note(
-        f'contact "{shown(contact.name)}": rows depend on those of other contacts, or nothing moves along '
-        "these rows, so functions that solve for forces need mu; one surface in place of the points of a "
-        "body needs no mu",
+        f'contact "{shown(contact.name)}": some rows are redundant or hold directions in which nothing can '
+        "move, so functions that solve for forces need mu; one surface contact in place of several points of "
+        "a body needs no mu",
         effect=Effect.ASKED,
     )
 
@@ -121,7 +121,9 @@ def _jacobians(model: Problem) -> Iterator[Array]:
 
 
 def closed_from(model: Problem, q: list[float]) -> tuple[list[float], float]:
-    """Return a closed configuration near q, found by least-norm Newton steps, and the remaining error."""
+    """Return a closed configuration near q, found by least-norm Newton steps, and the remaining error: 0
+    below `CLOSED`, infinite if the steps diverge.
+    """
     loops = loops_of(model)
     for _ in range(STEPS):
         error = np.array([float(x) for x in contact_error(loops, q)])

@@ -12,16 +12,16 @@ from rbdc.model.options import ModelOptions
 from rbdc.option_fields import options_of
 
 _BY_NAME = ("armature", "lock")
-"""Options of single joints: passed values replace the model's values of the same joints only."""
+"""Options with a value per joint name: a passed value replaces only the model's value for the same joint."""
 _OF_READING = ("xacro_arguments", "package_path")
 """Options that only apply when a file is read."""
 
 
 def under(described: Model, options: ModelOptions) -> Problem:
     """Return the problem of a model under the options that the caller passed. Omitted options keep the
-    model's values; options of single joints, and frames, are added to the model's.
+    model's values. Passed frames and values per joint (`_BY_NAME`) are merged with the model's.
 
-    The result has no `assembly` if the model was changed after it was assembled.
+    The result's `assembly` (description and options) is None if the model was changed after assembly.
 
     Raises OptionError with the name of an option that cannot be applied, and the errors of `Model.assemble`.
     """
@@ -36,7 +36,7 @@ def under(described: Model, options: ModelOptions) -> Problem:
     if assembly is None:
         raise OptionError(
             f"{_names(new)}: the model was not assembled by rbdc.Model.assemble or from_file, or was changed "
-            "since: give the option there, or change the model"
+            "since: give the option to these functions, or change the model"
         )
     if late := [name for name in new if name in _OF_READING]:
         raise OptionError(f"{_names(late)}: the model has been read: give the option to rbdc.Model.from_file")

@@ -1,8 +1,8 @@
 """Run-time inertial parameters of moving bodies and of payloads at frames.
 
 The row of a body or payload has ten numbers in the order of the torque regressor: m, m c (3), Ixx, Ixy, Iyy,
-Ixz, Iyz, Izz, about the origin of its frame. Dynamics are linear in these numbers. The constant part of a
-model is therefore reduced alone, and the run-time part is added afterwards.
+Ixz, Iyz, Izz, about the origin of the body's or payload's frame. Dynamics are linear in these numbers.
+Therefore the passes reduce only the constant part of a model, and the run-time part is added afterwards.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _payload(model: Problem, name: str) -> ParameterRow:
 
 
 def nominal(model: Problem) -> list[list[Scalar]]:
-    """Return the rows of the robot as described; payloads have zero inertia."""
+    """Return the parameter rows of the robot as described; payloads have zero inertia."""
     return [
         [0.0] * NUMBERS if row.added else model.bodies[row.body].inertia.scalars() for row in model.parameters
     ]
@@ -92,7 +92,9 @@ def constant_part(model: Problem) -> Problem:
 
 
 def with_parameters(model: AnyModel, entries: Sequence[Scalar]) -> AnyModel:
-    """Return a `constant_part`, or its joint-space model, with the inertias of the rows `entries` added."""
+    """Return a `constant_part`, or its joint-space model, with the inertias in `entries` added: ten numbers
+    for each of `model.parameters`.
+    """
     bodies = list(model.bodies)
     for k, row in enumerate(model.parameters):
         body, inertia = bodies[row.body], Inertia.of(entries[NUMBERS * k : NUMBERS * (k + 1)])

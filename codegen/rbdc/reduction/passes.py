@@ -2,8 +2,9 @@
 are generated.
 
 Regrouping follows Khalil and Gautier, on the matrix [[K, h], [h^T, m]] of the second (K), first (h) and
-zeroth (m) moments of mass. The part of a link's inertia that moves with its parent for all joint coordinates
-is added to the parent. Torques do not change. The remaining parameters are not those of a physical body.
+zeroth (m) moments of mass. The part of a link's inertia that acts as if fixed to the parent, for all joint
+coordinates, is added to the parent. Torques do not change. The remaining parameters are not those of a
+physical body.
 """
 
 from __future__ import annotations
@@ -22,9 +23,9 @@ from rbdc.reduction.z_axes import tidy, with_z_axes
 def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters.
 
-    Parameters move from child to parent, from the leaves to the root, and become zero in the child. Revolute
-    axis z: m, h_z, K_zz. Prismatic axis: K. Spherical joint: m. Planar joint with normal n = z: K_nn.
-    Free-flyer: none. The part that would go to the world is the model's `resting`.
+    From the leaves to the root, parameters are added to the parent and become zero in the child. A revolute
+    joint about z passes on m, h_z and K_zz, a prismatic joint K, a spherical joint m, a planar joint with
+    normal z K_zz, a free-flyer nothing. The part that a root passes on is the model's `resting`.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):
@@ -39,7 +40,7 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pass to a joint-space model whose functions all keep their values.
+    """A pass to a joint-space model. It changes no value of a joint-space function.
 
     name: name of the pass.
     meaning: its effect in words.
@@ -57,13 +58,15 @@ PASSES = (
         "joints with one dof move about or along z of their links' frames; rotations become planar turns",
         with_z_axes,
     ),
-    ModelPass("regrouping", "inertial parameters that also move with the parent are added to it", regrouped),
+    ModelPass(
+        "regrouping", "inertial parameters that act as if fixed to the parent are added to it", regrouped
+    ),
     ModelPass("frame search", "frames are turned about z and slid along z where that saves work", searched),
 )
 
 Space = Literal["regrouped", "origins kept"]
-"""The name of a joint-space model: the result of all `PASSES`, or a model whose frames are rotated but keep
-their origins, for results that are mapped back to the links' own frames.
+"""The name of a joint-space model. "regrouped" is the result of all `PASSES`. In "origins kept" the frame
+search rotates frames but keeps their origins, for results that are mapped back to the links' own frames.
 """
 
 

@@ -1,8 +1,8 @@
-"""Schedule of the code form `windows`: rows of bodies of several limbs, which run in SIMD lanes, and windows:
-registers of consecutive columns (degrees of freedom).
+"""Schedule of the code form `windows`. A row holds bodies of several limbs, one in each SIMD lane. A window
+is a register of consecutive columns (degrees of freedom).
 
-A joint with several degrees of freedom is a chain of nodes in one lane, all at the place of the body; the
-last node has the body's inertia.
+A joint with several degrees of freedom is a chain of nodes in one lane. The frames of these nodes coincide;
+the last node has the body's inertia.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ FEWEST = 8
 
 
 def suits_windows(model: Problem) -> bool:
-    """Return whether the form `windows` supports the model: each degree of freedom is about or along a fixed
-    axis, there are at least `FEWEST` of them, and a free root, if there is one, carries all other bodies.
+    """Return whether the form `windows` supports the model: apart from a free root, each degree of freedom is
+    about or along a fixed axis, and there are at least `FEWEST` of them. A free root must carry all bodies.
     """
     moving, free = moving_bodies(model), is_free_root(model)
     if sum(b.joint.nv for b in moving) < FEWEST or (free and any(b.parent == WORLD for b in moving)):
@@ -45,8 +45,9 @@ class Node:
     """A degree of freedom of a joint other than a free root.
 
     body: index of the body.
-    part, count: index of the degree of freedom in its joint, and their number.
-    column: its column.
+    part: index of the degree of freedom in its joint.
+    count: number of degrees of freedom of the joint.
+    column: index of the degree of freedom in the model.
     parent: node that carries it; None if the world or a free root does.
     """
 
@@ -63,9 +64,7 @@ class Node:
 
 
 def nodes_of(model: Problem, *, free: bool = False) -> tuple[Node, ...]:
-    """Return the nodes by column, without those of a `free` root; a joint with one degree of freedom has one
-    node.
-    """
+    """Return the nodes by column. If the first body is a `free` root, it has no nodes."""
     nodes: list[Node] = []
     last: dict[int, Node | None] = dict.fromkeys((WORLD, 0) if free else (WORLD,))
     for index, body in enumerate(model.bodies):
@@ -84,11 +83,12 @@ def parent_columns(nodes: Sequence[Node]) -> list[int]:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rows of nodes; a node comes after its carrier. Row 0, the world or a free root, carries everything.
+    """Rows of nodes, one node per lane. A node is in a later row than the node that carries it. Row 0 stands
+    for the world or a free root, which carries all other bodies.
 
     model: the robot.
     nodes: all nodes, by column.
-    slots: index of each node, counted from row 1 on, row by row and lane by lane.
+    slots: slot of each node, `LIMBS` * (row - 1) + lane.
     """
 
     model: Problem
@@ -107,13 +107,13 @@ class Schedule:
 
     @cached_property
     def grid(self) -> list[list[Node | None]]:
-        """The node of each row and lane."""
+        """The node of each lane of each row from 1 on."""
         at = {slot: node for node, slot in self.slots.items()}
         return [[at.get(LIMBS * row + lane) for lane in range(LIMBS)] for row in range(self.rows)]
 
     @cached_property
     def carriers(self) -> list[list[int]]:
-        """For each row and lane the slot of the carrying node; a negative number stands for row 0."""
+        """For each lane of each row from 1 on, the slot of the carrying node; negative for row 0."""
         parents = ((node and node.parent for node in row) for row in self.grid)
         return [
             [lane - LIMBS if node is None else self.slots[node] for lane, node in enumerate(row)]
@@ -195,7 +195,7 @@ def scheduled(model: Problem) -> Schedule:
 
 @dataclass(frozen=True)
 class Tile:
-    """One row of the matrices in a window.
+    """One row of a matrix over the degrees of freedom, in the columns of a window.
 
     row: index of the row.
     below: bits of the lanes whose columns are the row's own or in its subtree.
@@ -222,7 +222,8 @@ class Window:
 
 
 def windows(schedule: Schedule, width: int) -> tuple[Window, ...]:
-    """Return windows over all columns of joints; the last window ends at the last column.
+    """Return windows of `width` columns over all columns except a free root's. The last window ends at the
+    last column and may overlap the one before.
 
     Windows that begin where limbs do, in the split of least cost, took 0.97 to 1.01 of the time (Unitree G1
     and the simple humanoid, clang 19 and gcc 12, registers of 64 and of 32 bytes).

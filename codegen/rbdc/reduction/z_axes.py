@@ -1,4 +1,4 @@
-"""The first pass: one-dof joints move about or along z of their frames; inertias have second moments."""
+"""The first pass: one-dof joints move about or along z of their frames; second moments describe inertias."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ Entries = TypeVar("Entries", Vector3, Symmetric3)
 
 
 def with_z_axes(model: Problem) -> JointSpaceModel:
-    """Before: any joint axes, inertias with J. After: one-dof axes on z, inertias with second moments.
+    """Before: any joint axes, inertias with inertia tensors. After: axes of one-dof joints on z, inertias
+    with second moments of mass.
 
     The values of all joint-space functions are unchanged except for rounding.
     """
@@ -36,7 +37,7 @@ def _z_frame(body: Body) -> Placement:
 
 
 def _in_own_frame(body: Body) -> JointSpaceBody:
-    """Return the joint-space body in its own frame; its angles are not computed yet."""
+    """Return the joint-space body in its own frame; gamma, alpha and theta are not computed yet."""
     framed = JointSpaceBody(**{f.name: getattr(body, f.name) for f in fields(Body)})
     return replace(framed, inertia=framed.own_inertia(body.inertia))
 
@@ -78,7 +79,7 @@ def largest(entries: Vector3 | Symmetric3) -> float:
 
 
 def cleaned(entries: Entries, scale: float) -> Entries:
-    """Return the entries as floats, with zero for those below the rounding error at the size `scale`."""
+    """Return the entries as floats, with zero for entries up to `ROUNDING` * `scale`."""
     numbers = (float(x) for x in entries.scalars())
     return type(entries)(*(0.0 if abs(x) <= ROUNDING * scale else x for x in numbers))
 
@@ -87,10 +88,11 @@ def angles(rotation: AnyRotation) -> tuple[float, float, float]:
     """Return gamma, alpha, theta of Rz(gamma) Rx(alpha) Rz(theta), with alpha in [0, pi] and theta in
     (-pi, pi]. gamma is 0 if the z axes of the two frames are parallel.
 
-    For nearly parallel axes gamma follows from the small components of the child's z axis. Its error is their
-    rounding error divided by sin(alpha). theta compensates this error: it follows from numbers that are
-    accurate for all alpha. For axes less than a right angle apart, the numbers are (1 + cos alpha) times
-    cosine and sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of gamma - theta.
+    For nearly parallel z axes, gamma follows from small components of the child's z axis: the error of gamma
+    is the components' rounding error divided by sin(alpha). theta compensates this error: it follows from
+    numbers that are accurate for all alpha. For z axes less than a right angle apart, these numbers are
+    (1 + cos alpha) times cosine and sine of gamma + theta; otherwise (1 - cos alpha) times cosine and sine of
+    gamma - theta.
     """
     x, y, z = rotation.x, rotation.y, rotation.z
     sine = math.hypot(z.x, z.y)

@@ -97,9 +97,7 @@ class Tape:
             self._watched.setdefault(min(indices), []).append(then)
 
     def adjoints(self, results: Sequence[Scalar], weights: Sequence[Scalar]) -> Bar:
-        """Return a function that maps a value on the tape to the derivative of the sum of weights times
-        results with respect to it.
-        """
+        """Return a function that maps a value x on the tape to d(sum of weights times results)/dx."""
         bars: list[Scalar] = [0.0] * len(self._sources)
         for result, weight in zip(results, weights, strict=True):
             if isinstance(result, Recorded):

@@ -91,8 +91,8 @@ class Tangent:
 
     @classmethod
     def where_less(cls, a: Scalar, b: Scalar, then: Scalar, otherwise: Scalar) -> Any:
-        """Return value and rate of the branch that the values of a and b select. No scalar has a higher level
-        than this class.
+        """Return value and rate of the branch that the values of a and b select. No argument may have a
+        higher level than this class.
         """
         one, other = value_of(a, cls), value_of(b, cls)
         branches = [(read(then, cls), read(otherwise, cls)) for read in (value_of, rate_of)]

@@ -5,10 +5,10 @@ contacts.
 
 f are the contact forces. The mass matrix M and the bias forces h come from Featherstone's recursions, the
 Jacobian J and the drift gamma from velocities and accelerations in the world. s is the diagonal matrix of the
-switches; rows of J and gamma are zero for contacts that are switched off (Udwadia and Kalaba; Featherstone,
-chapter 8). For redundant rows a second proximal step adds mu f on the right. Rows and forces are along the
-axes of the contacts' first frames, or along the world's axes if the model is `world_aligned`. Derivatives are
-computed with dual numbers.
+switches: 1 for active contacts, 0 for the others, whose rows of J and gamma are zero (Udwadia and Kalaba;
+Featherstone, chapter 8). mu is the proximal parameter; for redundant rows a second proximal step adds mu f,
+with f of the first step, on the right. Rows and forces are along the axes of the contacts' first frames, or
+along the world's axes if the model is `world_aligned`. Derivatives are computed with dual numbers.
 """
 
 from __future__ import annotations
@@ -227,9 +227,7 @@ def delassus(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> 
 
 
 def contact_space_inertia(model: Problem, q: Scalars, options: ContactOptions = DEFAULTS) -> Matrix:
-    """Return (S J M^-1 J^T S + E)^-1 (nc, nc), E = mu 1 + 1 - S, for the diagonal matrix S of switches; rows
-    and columns of inactive contacts are zero.
-
+    """Return (s J M^-1 J^T s + E)^-1 (nc, nc) for the switches s, with zeros for inactive contacts.
     Checked against NumPy's inverse.
     """
     return _in_contact_space(model, q, options)[0]

@@ -32,7 +32,7 @@ def coriolis(model: Problem, q: Scalars, v: Scalars) -> Matrix:
 
     Checked: C v + g = nle(q, v), and dM/dt - 2 C is skew-symmetric.
     """
-    bodies = tuple(  # keep armatures that depend on q: of joints that follow others along curves
+    bodies = tuple(  # keep the armature of joints that follow curves: on the leader it depends on q
         body if k in model.curves else replace(body, armature=0.0) for k, body in enumerate(model.bodies)
     )
     alone = replace(model.of_inertia(), bodies=bodies)

@@ -128,7 +128,7 @@ def project_configuration(model: Problem, q: Scalars) -> tuple[Vector, Vector]:
 
 
 def project_velocity(model: Problem, q: Scalars, v: Scalars) -> Vector:
-    """Return v (nv) minus the part of v of least norm that violates the loops."""
+    """Return v (nv) minus the vector of least norm with the same loop velocity J v."""
     jacobian = contact_jacobian(loops_of(model), q)
     breaking = _least_norm(jacobian, [dot(row, v) for row in jacobian])
     return [x - y for x, y in zip(v, breaking, strict=True)]

@@ -242,7 +242,9 @@ def operational_space_inertia(
     rows: Scalars | None = None,
 ) -> Matrix:
     """Return (J M^-1 J^T + mu 1)^-1 (6, 6) for the active rows, with zeros elsewhere.
-    Checked against the solution of KKT systems.
+    Checked against KKT systems.
+
+    rows: 1 for each active row, 0 for the others (6; default: all active).
     """
     return _inertia_of_task(model, q, frame, reference, options, rows)[0]
 

@@ -71,7 +71,7 @@ class MovingBody:
     along: Matrix4
 
     def through(self, joint: JointMatrices) -> MovingBody:
-        """Return the child body across a joint: equation (5) for motions, (10) for derivatives."""
+        """Return the child body's motion across a joint: equation (5) for motions, (10) for derivatives."""
         along, rate = self.t @ joint.b, joint.rate
         turning = (self.s @ joint.b).scaled(2.0 * rate) + (self.t @ joint.c).scaled(rate * rate)
         r = self.r @ joint.a + turning + along.scaled(joint.acceleration)
@@ -96,7 +96,12 @@ class Loads(NamedTuple):
 
 
 class Carried(NamedTuple):
-    """H and E of the subtree of each body; with loads, also G, and F for each joint of the subtree."""
+    """Quantities of subtrees, by index of the subtree's root body.
+
+    h, e: H and E.
+    f: columns of F, indexed by the root body and a joint of the subtree; empty without loads.
+    g: G; empty without loads.
+    """
 
     h: Array[Matrix4]
     e: Array[Column4]
@@ -234,7 +239,7 @@ def dynamic_sensitivity(
 
 
 def torque_sensitivity(m: Machine, loads: Loads | None = None) -> tuple[Array[Scalar], ...]:
-    """Return Algorithm 3: dQ/dq, dQ/dv and dQ/da over all degrees of freedom by (16) and (17)."""
+    """Return dQ/dq, dQ/dv and dQ/da over all degrees of freedom by (16) and (17): Algorithm 3."""
     joints, bodies = forward_kinematics(m)
     carried = backward_dynamics(m, joints, bodies, loads)
     motions = kinematic_sensitivity(m, joints, bodies)

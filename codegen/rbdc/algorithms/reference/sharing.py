@@ -16,7 +16,7 @@ _Steps: TypeAlias = deque[tuple[tuple[Any, ...], Any]]
 _SHARED: ContextVar[_Steps | None] = ContextVar("shared steps", default=None)
 
 MOST = 12
-"""Number of results kept. Derivatives along three inputs share dual numbers, models at curves, motions."""
+"""Number of results kept: dual numbers, models at curves, and motions, for derivatives along three inputs."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ Factor = tuple[Array[Scalar], str]
 
 
 Step = tuple[str, Index]
-"""An input and one of its directions; for q, a direction of the tangent space."""
+"""The name of an input and one of its directions; for q, a direction of the tangent space."""
 
 
 class Scheme(Protocol):
@@ -33,16 +33,16 @@ class Scheme(Protocol):
 
     @property
     def length(self) -> float:
-        """Length of the step along each direction."""
+        """Length of the steps along the two directions: 1 for dual numbers, tiny for bicomplex steps."""
 
     def last(self, x: Scalar) -> Scalar:
-        """Return the rate of the rate, divided by the lengths of both steps."""
+        """Return the rate of the rate, divided by the square of `length`."""
 
 
 class ComposedMachine(Machine):
     """Runs texts that call other texts.
 
-    Results of a text on the machine of `accelerated` or `at_rest` remain valid until that text runs again.
+    Results of a text on the machine of `accelerated` or `at_rest` are valid until the same text runs again.
     """
 
     @abstractmethod

@@ -1,8 +1,8 @@
 """Joints that follow others along curves: q_k = f_k(y), v_k = f_k' ydot, a_k = f_k' yddot + f_k'' ydot^2,
 where y is the coordinate of the leader.
 
-At one configuration linear couplings, the tangents to the curves, replace the curves. Joint accelerations
-also include f_k'' ydot^2 (`joint_coordinates.joint_accelerations`).
+At one configuration, the curves are replaced by their tangents, which are linear couplings. Joint
+accelerations also include f_k'' ydot^2 (`joint_coordinates.joint_accelerations`).
 """
 
 from __future__ import annotations

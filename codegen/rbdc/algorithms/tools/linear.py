@@ -136,7 +136,7 @@ class InverseFactor(Factorisation):
         return [dot(row[:k], z[:k], z[k]) for k, row in enumerate(self.rows)]
 
     def symmetric_inverse(self) -> Matrix:
-        """Return A^-1; in each entry (i, j), rows i and j of W are multiplied with each other first.
+        """Return A^-1; for entry (i, j), rows i and j of W are multiplied entry by entry, then by D^-1.
 
         This order takes more products, but treats i and j alike, so that exchanging branches of the tree only
         exchanges entries.

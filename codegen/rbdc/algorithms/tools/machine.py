@@ -1,7 +1,7 @@
 """Recursions over a tree as texts, and machines that run them.
 
-A text is a function of a machine, which supplies loops and arrays. It states a recursion as in its paper,
-without frames, memory order, scalar types or C.
+A text is a function of a machine, which supplies loops and arrays. The text states a recursion as in its
+paper, without frames, memory order, scalar types or C.
 
     def composite_inertias(m: Machine) -> Array[RigidInertia]:
         composite = m.array("IC", RigidInertia)
@@ -11,13 +11,14 @@ without frames, memory order, scalar types or C.
             b.add_to_parent(composite, composite[b])
         return composite
 
-Arrays hold quantities: a `Force`, an inertia, any object with `scalars` and `of`, or a tuple or dataclass of
-such objects. An array's indices are bodies (`b`, `b.parent`), columns `k` (the degrees of freedom), or both.
-Matrices and vectors hold numbers indexed by columns: `out[j, k] = j.s.dot(force)`. At the root,
-`x.add(b.parent, y)` does nothing, and `x[b.parent]` is the array's quantity for the `world`. `b.to_parent`
-and `b.from_parent` transform a quantity between the frames of a body and its parent; a machine with one
-common frame returns it unchanged. An inner loop over columns gets values of the outer loop through
-`k.earlier`, as in `for j, f in k.earlier(force)`, or reads them from an array.
+A column `k` is a degree of freedom, and `k.s` its column of the motion subspace. Arrays hold quantities: a
+`Force`, an inertia, any object with `scalars` and `of`, or a tuple or dataclass of such objects. An array's
+indices are bodies (`b`, `b.parent`), columns, or both. Vectors and matrices hold numbers; columns index the
+rows of a matrix too, as in `out[j, k] = j.s.dot(force)`. At the root, `x.add(b.parent, y)` does nothing, and
+`x[b.parent]` is the array's quantity for the `world`. `b.to_parent` and `b.from_parent` transform a quantity
+between the frames of a body and its parent; a machine with one common frame returns it unchanged. An inner
+loop gets a value of an outer loop through `k.earlier`, as in `for j, f in k.earlier(force)`, or from an
+array.
 
 `rbdc.algorithms.tools.numbers.Numbers` runs a text with any scalars; with symbols it produces straight-line
 code. `rbdc.algorithms.tools.one_frame.OneFrame` does the same in one frame.

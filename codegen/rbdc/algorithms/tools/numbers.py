@@ -261,7 +261,7 @@ class Rows(Array[Scalar]):
         self[at] = self[at] + value
 
     def of_column(self, k: int) -> list[Scalar]:
-        """Return row k up to the diagonal and, if the two are not symmetric, column k above the diagonal."""
+        """Return row k up to the diagonal and, if it differs from the row, column k above the diagonal."""
         row, column = self.rows[k][: k + 1], [above[k] for above in self.rows[:k]]
         return row if all(x is y for x, y in zip(row, column, strict=False)) else row + column
 

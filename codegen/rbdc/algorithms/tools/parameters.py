@@ -116,8 +116,8 @@ def count_of_parameters(model: Problem) -> int:
 
 
 def columns_of_rows(model: Problem) -> list[int]:
-    """Return the first column of the regressor for each row of run-time inertial parameters; none without
-    columns of links.
+    """Return the first column of the regressor for each row of run-time inertial parameters; an empty list if
+    the regressor has no columns of links.
     """
     if "links" not in model.regressor:
         return []

@@ -1,11 +1,10 @@
 """First derivatives of inverse dynamics by differentiating RNEA: Carpentier and Mansard (2018), Algorithms 2
-and 3 with section III-C. Derivatives of forward dynamics follow, using equation (24), from those of inverse
-dynamics, which `idsva` computes here. As in the paper, M^-1 is computed by the direct algorithm of the
-companion report.
+and 3 with section III-C. Derivatives of forward dynamics follow by equation (24), from derivatives of inverse
+dynamics by `idsva` and, as in the paper, M^-1 by the direct algorithm of the companion report.
 
-Motion sets dv_i/du and da_i/du are computed from the root to the leaves, force sets df_i/du from the leaves
-to the root; u is q (in the tangent space) or qdot. Sets of body i are in its frame. They have a column for
-each degree of freedom that carries the body; force sets also have one for each that the body carries.
+The derivatives dv_i/du and da_i/du are computed from the root to the leaves, df_i/du from the leaves to the
+root; u is q (in the tangent space) or qdot. Derivatives of body i are in its frame. They have a column for
+each degree of freedom that carries the body; df_i/du also has one for each that the body carries.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ def rnea_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return dtau_dq, dtau_dv, dtau_da (nv, nv each), columns in the tangent space.
 
-    The paper takes dtau_da = M from the composite-rigid-body algorithm.
+    As in the paper, dtau_da = M comes from `crba`.
     Checked against `idsva` and against complex steps of `rnea`.
     """
     m = Numbers(model, q, v, a)
@@ -94,8 +93,8 @@ def aba_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix]:
     """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 (nv, nv each), columns in the tangent space.
 
-    Checked: M times the first two is minus the derivatives of inverse dynamics. Checked against complex steps
-    of `aba`, and Pinocchio.
+    Checked: M times the first two results is -dtau_dq and -dtau_dv of inverse dynamics. Checked against
+    complex steps of `aba`, and Pinocchio.
     """
     a = aba(model, q, v, tau, fext)
     inverse = minverse(model, q)

@@ -3,9 +3,10 @@ Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
 
-with forward dynamics FD, inverse dynamics ID, dM/dv = 0, and dM^-1/dq = -M^-1 dM/dq M^-1; ^R exchanges the
-last two indices. The paper compares three ways to compute the products: tensor products (DTM), outer products
-by forward dynamics at rest without gravity (AZA, equation (50)), and inner products by first derivatives of
+for u and w in {q, v}, forward dynamics FD with FD_u = dFD/du, and inverse dynamics ID. dM/dv = 0, and
+dM^-1/dq = -M^-1 dM/dq M^-1; ^R exchanges the last two indices. The outer product is the one with -M^-1, the
+inner products are dM/du FD_w. The paper computes them in three ways: as tensor products (DTM), the outer one
+by forward dynamics at rest without gravity (AZA, equation (50)), or the inner ones by first derivatives of
 inverse dynamics at rest without gravity (IDFOZA, equation (52)).
 """
 
@@ -40,7 +41,8 @@ def _with_products(
     """Return a reference for d2ddq_dqdq, d2ddq_dvdv, d2ddq_dqdv and d2ddq_dqdtau (nv * nv, nv each; row nv i
     + j, column k), with the products of equation (46) computed in one of the three ways.
 
-    Entry i, j, k is L_k (L_j ddq_i); in the last tensor, the derivative of M^-1_ik with respect to q_j.
+    Entry i, j, k is L_k (L_j ddq_i), with the derivative L_j along direction j; in the last tensor, the
+    derivative of M^-1_ik with respect to q_j.
     Checked against complex steps of `aba_derivatives` and against the other two ways.
     """
 
@@ -104,8 +106,8 @@ def first_order(
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
     """Return FD_q, FD_v and M^-1 by equation (45), over all degrees of freedom; tau is torques minus damping.
 
-    Products with -M^-1 are matrix products (DMM), or forward dynamics at rest, column by column (AZA,
-    equation (50)).
+    Products with -M^-1 are matrix products (DMM), or with `by_dynamics` forward dynamics at rest, column by
+    column (AZA, equation (50)).
     """
     ddq = forward_dynamics(m, tau)
     inverse = m.symmetric(inverse_inertia(m))
@@ -166,8 +168,8 @@ def second_order(
 def inner_term(
     m: ComposedMachine, mq: Array[Scalar], matrix: Array[Scalar], *, by_derivatives: bool
 ) -> Array[Scalar]:
-    """Return W_ijk = sum_p dM_ip/dq_j A_pk by equation (18), or by first derivatives of inverse dynamics at
-    rest, at accelerations that are the columns of A (52).
+    """Return W_ijk = sum_p dM_ip/dq_j A_pk for A = `matrix`, by equation (18) or, with `by_derivatives`, by
+    first derivatives of inverse dynamics at rest, where each column of A is an acceleration (52).
     """
     inner = m.tensor("inner")
     if not by_derivatives:
@@ -185,7 +187,7 @@ def inner_term(
 def outer_term(
     m: ComposedMachine, inverse: Array[Scalar], tensor: Array[Scalar], name: str, *, by_dynamics: bool
 ) -> Array[Scalar]:
-    """Return -M^-1 A by equation (20), or by forward dynamics at rest (50)."""
+    """Return -M^-1 A for A = `tensor`, by (20) or, with `by_dynamics`, by forward dynamics at rest (50)."""
     product = m.tensor(name)
     if not by_dynamics:
         m.add_products(product, "ijk", (inverse, "ip"), (tensor, "pjk"), negative=True)

@@ -64,7 +64,7 @@ class FourParts(NamedTuple):
 
 CHAIN_RULE = FourParts(OuterTangent, Tangent)
 BICOMPLEX = FourParts(NestedComplex, Complex, 1e-20)
-"""The bicomplex step: the result is Im12 / h^2, with steps of length h."""
+"""The bicomplex step: the result is Im12 / h^2, with steps h i1 and h i2 and the part Im12 along i1 i2."""
 
 
 def second_derivatives(
@@ -74,8 +74,8 @@ def second_derivatives(
     names: tuple[str, str, str, str],
     *inputs: str,
 ) -> tuple[Array[Scalar], ...]:
-    """Return the second derivatives of `text`, a recursion, over all degrees of freedom: qq, vv, qv, and the
-    mixed ones of q and the last input (default: a).
+    """Return the second derivatives of `text`, a recursion, over all degrees of freedom: qq, vv, qv, and
+    those with respect to q and the last input (default: a).
 
     names: names of the tensors.
     inputs: inputs of the text besides q, v and a.

@@ -1,9 +1,10 @@
 """First derivatives of inverse dynamics: Singh, Russell and Wensing's IDSVA, equations (12)-(15),
 evaluated from the leaves up.
 
-For each degree of freedom j, psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x psidot_j and
-sdot_j = v_j x s_j. I, B and f are the composite inertia, the Coriolis operator (`BodyCoriolis`: twice the
-paper's) and the force of the subtree of i. For j at or above i:
+For each degree of freedom j with motion subspace column s_j, body velocity v_j, and velocity v_parent and
+acceleration a_parent of the parent body: psidot_j = v_parent x s_j, psiddot_j = a_parent x s_j + v_parent x
+psidot_j, sdot_j = v_j x s_j. I, B and f are the composite inertia, the Coriolis operator (`BodyCoriolis`:
+twice the paper's) and the force of the subtree of i. For j at or above i:
 
     dtau_i/dq_j    = s_i^T (B psidot_j + I psiddot_j)
     dtau_j/dq_i    = s_j^T (B psidot_i + I psiddot_i + s_i x* f)      (the last term for j strictly above i)
@@ -42,7 +43,10 @@ class BodyCoriolis:
 
         T y = w x J y - J (w x y) + y x J w + 2 ((h.u) y - (h.y) u)
 
-    The operator is stored as p and T. In one frame, p and T of a subtree are the sums of those of its bodies.
+    In one frame, p and T of a subtree are sums over its bodies.
+
+    momentum: p.
+    turning: T.
     """
 
     momentum: Vector3
@@ -82,7 +86,7 @@ class BodyCoriolis:
 
 @dataclass(frozen=True)
 class DirectionRates:
-    """The rates of a degree of freedom, or a row of several (`side_by_side`).
+    """The rates of a degree of freedom, or of several in the lanes of `side_by_side`.
 
     s: column of the motion subspace.
     psi_rate: psidot.
@@ -108,7 +112,7 @@ class DirectionRates:
 
 @dataclass(frozen=True)
 class SubtreeInMotion:
-    """Quantities of a subtree, or a row of several (`side_by_side`).
+    """Quantities of a subtree, or of several in the lanes of `side_by_side`.
 
     inertia: composite inertia I.
     factor: Coriolis operator B.

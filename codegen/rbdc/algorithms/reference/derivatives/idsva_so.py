@@ -35,9 +35,9 @@ def rnea_second_derivatives(
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
     """Return d2tau_dqdq, d2tau_dvdv, d2tau_dqdv and dM_dq (nv * nv, nv each; row nv i + j, column k).
 
-    Entry i, j, k is L_k (L_j tau_i), the paper's equation (17). External forces are constant in their
-    bodies' frames, or in the world if the model has `world_forces`. Checked against complex steps of
-    `idsva.rnea_derivatives` and against Pinocchio.
+    Entry i, j, k is L_k (L_j tau_i), equation (17), with the derivative L_j along direction j. External
+    forces are constant in their bodies' frames, or in the world if the model has `world_forces`. Checked
+    against complex steps of `idsva.rnea_derivatives` and against Pinocchio.
     """
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext))
     return qq, vv, qv, mq
@@ -59,7 +59,7 @@ def second_derivatives(
     fext: Forces | None,
     text: Callable[[Machine], tuple[Array[Scalar], ...]] | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Return the tensors (nv, nv, nv each), computed by a recursion (default: `tensors`, Algorithm 1)."""
+    """Return the tensors (nv, nv, nv each), computed by the recursion `text` (default: `tensors`)."""
     turning, fixed = ((), fext) if model.world_forces else (fext or (), None)
     m = SideBySide(model, q, v, a, turning)
     qq, vv, qv, mq = (reduce_tensor(model, m.slabs(tensor)) for tensor in (text or tensors)(m))
@@ -112,10 +112,11 @@ def _empty(m: Machine) -> tuple[Array[Scalar], ...]:
 
 @dataclass(frozen=True)
 class PaperOperators:
-    """The operators of one degree of freedom p of joint i (lines 15-24), or a row of several, as functions of
-    motions.
+    """The operators A0 .. A7 of one degree of freedom p of joint i (lines 15-24), or of several in lanes.
 
-    The inertia, B and the columns of p define a0 (A0 x = x x* (I s)), a4, a5 and a7.
+    inertia, factor: composite inertia I and Coriolis operator B of the subtree of i.
+    d: rates of p.
+    a0, a4, a5, a7: forces that define operators: A0 x = x x* a0, and likewise A4, A5 and A7.
     """
 
     inertia: RigidInertia
@@ -128,7 +129,7 @@ class PaperOperators:
 
     @staticmethod
     def of(subtree: SubtreeInMotion, d: DirectionRates) -> PaperOperators:
-        """Return the operators from the subtree of i and the columns of p."""
+        """Return the operators from the subtree of i and the rates of p."""
         by_q, by_v, transposed, inertial = subtree.columns(d)
         turned = by_q + d.s.cross_force(subtree.force)
         return PaperOperators(subtree.inertia, subtree.factor, d, inertial, transposed, turned, by_v)

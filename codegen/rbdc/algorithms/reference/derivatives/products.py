@@ -2,9 +2,9 @@
 differential dynamic programming. The generated functions compute the products without forming the matrices or
 tensors.
 
-For a sum of outputs with weights w, the blocks of the Hessian are sum_i w_i T_ijk with the second derivatives
-T. Derivatives along one direction are not here: they use dual numbers through dynamics or through `rnea_vjp`
-and `aba_vjp`.
+The blocks of the Hessian of a sum of outputs with weights w are sum_i w_i T_ijk, with the outputs' second
+derivatives T. Derivatives along one direction are not here: they use dual numbers through dynamics or through
+`rnea_vjp` and `aba_vjp`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def rnea_vjp(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
     """Return w^T dtau_dq, w^T dtau_dv and w^T dtau_da = M w (nv each).
-    Checked against `rnea_adjoint`, the algorithm of generated code.
+    Checked against the generated `rnea_vjp`.
     """
     matrices = rnea_derivatives(model, q, v, a, fext)
     by_q, by_v, by_a = ([dot(w, column) for column in transposed(matrix)] for matrix in matrices)
@@ -36,10 +36,10 @@ def rnea_vjp(
 def aba_vjp(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, w: Scalars, fext: Forces | None = None
 ) -> tuple[Vector, Vector, Vector]:
-    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each). They are the products for inverse
-    dynamics with -M^-1 w in place of w.
+    """Return w^T ddq_dq, w^T ddq_dv and w^T ddq_dtau = M^-1 w (nv each). The first two are those of
+    `rnea_vjp` with -M^-1 w in place of w.
 
-    Checked against `aba_adjoint`, the algorithm of generated code.
+    Checked against the generated `aba_vjp`.
     """
     solved = [dot(row, w) for row in minverse(model, q)]
     a = aba(model, q, v, tau, fext)

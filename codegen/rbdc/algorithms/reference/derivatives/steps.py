@@ -1,8 +1,8 @@
-"""Time steps from the tables of integration rules: Hairer, Norsett and Wanner, Solving Ordinary Differential
-Equations I, table II.1.2.
+"""Time steps from the Butcher tables of integration rules: Hairer, Norsett and Wanner, Solving Ordinary
+Differential Equations I, table II.1.2.
 
-Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). Derivatives are those of the
-difference from the step's result, computed with dual numbers. Products with weights are derivatives of
+Steps on manifolds use the commutators of Munthe-Kaas and Owren (1999). Dual numbers differentiate the
+`difference` of the new configuration from its value without rates. Products with weights are derivatives of
 weighted sums.
 """
 
@@ -30,8 +30,8 @@ class _Rule(NamedTuple):
 
     stages: for each stage, the factors of the previous stages.
     end: the factors of the stages in the result.
-    commutators: by index of a stage (the result comes last): the factor of the commutator that is added to
-        its path, and the indices of the two stages whose velocities the commutator takes.
+    commutators: for the index of a stage (the last index is the result): the factor of the commutator that is
+        added to the stage's increment, and the indices of two stages, whose velocities the commutator takes.
     implicit: whether the position of the result uses the velocity of the result.
     """
 
@@ -133,7 +133,7 @@ def _gradient(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tupl
 
 
 def _hessian(step: Step, model: Problem, *inputs: Vector, **named: Any) -> tuple[Vector, ...]:
-    """Return the blocks qq, vv, qv, qtau, vtau and tautau, then qdt, vdt, taudt and dtdt."""
+    """Return the Hessian's blocks qq, vv, qv, qtau, vtau and tautau, then qdt, vdt, taudt and dtdt."""
     total = _weighted(_differences(step(model, *inputs[:4], **named)[0], step), inputs[4:])
     by = CONFIGURATIONS
     gradient = partial(differentiated, method=total, configurations=by, kind=OuterTangent, **named)
