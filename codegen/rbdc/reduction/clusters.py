@@ -115,9 +115,7 @@ def _groups(model: Problem, loops: Sequence[Contact]) -> list[tuple[list[Contact
 def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
-    """Return the cluster of `loops`, whose bodies are `members`, and the coefficients of the followers'
-    polynomials, lowest degree first.
-    """
+    """Return the cluster and the coefficients of the followers' polynomials, lowest degree first."""
     carriers = {model.bodies[k].parent for k in members}.difference(members)
     leader = _leader(model, loops, members, motors)
     others = tuple(k for k in members if k != leader)
@@ -174,9 +172,7 @@ def _closes(linkage: Linkage, places: Array, curves: Sequence[Array], positions:
 
 
 def _along_range(body: Body, linkage: Linkage, places: Array) -> list[list[float]]:
-    """Return the followers' coordinates at each of `places`, positions in the leader's range. The coordinates
-    at one place are the initial values at the next place.
-    """
+    """Return the followers' coordinates at `places`, each computed from those at the neighbouring place."""
     start, closed = _regular_start(body, linkage)
     middle = int(np.argmin(np.abs(places - start)))
     by_place: dict[int, list[float]] = {}
@@ -204,10 +200,10 @@ def _singular(body: Body, where: str = "") -> _NotReduced:
 def _regular_start(body: Body, linkage: Linkage) -> tuple[float, list[float]]:
     """Return the motor's and the followers' coordinates from which the range is traced.
 
-    The loops are closed from the neutral configuration and from random ones; the result nearest to the
-    neutral configuration is chosen. If this result is outside the range, or singular like a stretched
-    parallelogram, the motor is held at the nearest position in its range, and the followers take the nearest
-    regular coordinates that close the loops.
+    Of the closed configurations reached from the neutral and from random ones, the nearest to the neutral one
+    is chosen. If it is outside the range, or singular like a stretched parallelogram, the motor is held at
+    the nearest position in its range, and the followers take the nearest regular coordinates that close the
+    loops.
     """
     rng, count = np.random.default_rng(0), linkage.tree.nq
     starts = [np.zeros(count), *rng.uniform(-1.0, 1.0, (ATTEMPTS, count))]
@@ -233,9 +229,6 @@ def _size(linkage: Linkage, y: float, z: list[float]) -> float:
 
 
 def _closed_at(linkage: Linkage, y: float, z: list[float]) -> list[float] | None:
-    """Close the loops from z with the motor held at y; return the followers' coordinates, or None if Newton
-    steps do not converge.
-    """
     with suppress(ZeroDivisionError):  # a singular configuration
         for _ in range(STEPS):
             step = linkage.step(y, z)

@@ -24,8 +24,8 @@ kilometres away; a translation so far would lose digits.
 
 
 def work_of(body: JointSpaceBody) -> int:
-    """Return the work that a body causes in the recursions, from its nonzero constants. A root moves about
-    one axis and passes no force on, so its inertial parameters count half and its offset does not count.
+    """Return the work that a body causes in the recursions, from its nonzero constants. A root has one axis
+    and passes no force on, so its inertial parameters count half and its offset does not count.
 
     The weight of a constant is about half of the operations that it causes in two evaluations of inverse
     dynamics and one of composite inertias. Counting the operations themselves led to frames with the same
@@ -63,9 +63,7 @@ def searched(model: JointSpaceModel, *, slide: bool = True) -> JointSpaceModel:
 def _improve(
     bodies: list[JointSpaceBody], index: int, children: Sequence[Sequence[int]], farthest: float
 ) -> None:
-    """Try every move of one link's frame, alone and together with descendants on parallel axes (`_runs`), and
-    keep the best.
-    """
+    """Try every move of one link's frame, also together with descendants (`_runs`), and keep the best."""
     if bodies[index].joint.main_axis() is None:
         return
     saved, best = 0, {}
@@ -91,8 +89,8 @@ def _improve(
 def _runs(
     bodies: Sequence[JointSpaceBody], index: int, children: Sequence[Sequence[int]]
 ) -> list[dict[int, int]]:
-    """Return runs of links on parallel axes: the link alone, then with its children, then also with their
-    children, and so on. The sign of a link is 1, or -1 if its axis is opposite to the first one.
+    """Return runs of links on parallel axes: the link alone, then with children, then with grandchildren, and
+    so on. Each link has the sign 1, or -1 if its axis is opposite to the first one.
     """
     runs = [{index: 1}]
     last = {index: 1}
@@ -126,8 +124,8 @@ def _angles(body: JointSpaceBody, children: Sequence[JointSpaceBody]) -> list[fl
 
 
 def _slides(run: Sequence[JointSpaceBody], children: Sequence[JointSpaceBody]) -> list[float]:
-    """Return candidate translations (m) of a run along the axis of its first link. For a prismatic joint only
-    0 is a candidate: a translation would make zero second moments nonzero.
+    """Return candidate translations (m) of a run along its first axis; only 0 for a prismatic joint, whose
+    zero second moments a translation would make nonzero.
     """
     body = run[0]
     if body.joint.rotation == "none":

@@ -2,7 +2,7 @@
 
 Subtrees are isomorphic if their trees have the same shape and joints of the same kinds. Four isomorphic
 siblings form a group of four lanes, two siblings a group of two. Groups can be nested: two arms with two
-fingers each take four lanes. `rbdc.reduction.limb_frames` makes the frames of the limbs alike.
+fingers each take four lanes.
 """
 
 from __future__ import annotations
@@ -49,9 +49,8 @@ class LimbGroup:
         ]
 
     def steps(self) -> list[dict[int, int]]:
-        """Return permutations {body: body} whose composition maps each lane to the next one. The first
-        permutation maps each limb to the next one, the last limb to the first. The others permute the nested
-        limbs of the first limb.
+        """Return permutations {body: body} whose composition maps each lane to the next one. The first maps
+        each limb to the next one, the last limb to the first. The others permute limbs nested in the first.
         """
         following = zip(self.limbs, (*self.limbs[1:], self.limbs[0]), strict=True)
         step = {here: there for pair in following for here, there in zip(*pair, strict=True)}
@@ -84,10 +83,8 @@ def _groups(
     *,
     within: bool = False,
 ) -> list[LimbGroup]:
-    """Return the groups of the subtrees that hang at `bodies`. sizes: possible numbers of limbs in a group.
-
-    A limb has at least two bodies. A limb of one body is possible only in groups `within` other limbs, whose
-    bodies are in lanes anyway.
+    """Return the groups of subtrees that hang at `bodies`. sizes: possible numbers of limbs in a group. A
+    limb has at least two bodies, except `within` other limbs, whose bodies are in lanes anyway.
     """
     result: list[LimbGroup] = []
     used: set[int] = set()
@@ -135,11 +132,9 @@ THETA = 4
 
 
 def constants(body: JointSpaceBody) -> list[Scalar]:
-    """Return the numbers in which corresponding bodies of limbs can differ.
-
-    With the rotation Rz(gamma) Rx(alpha) Rz(theta) from the parent's frame: cos gamma, sin gamma, cos alpha,
-    sin alpha, theta (rad), the origin in the parent's frame (m), mass, first and second moments (kg, kg m,
-    kg m^2).
+    """Return everything that distinguishes corresponding bodies of limbs: cos gamma, sin gamma, cos alpha,
+    sin alpha and theta of the rotation Rz(gamma) Rx(alpha) Rz(theta) in the parent's frame, the origin in
+    this frame (m), mass, first and second moments (kg, kg m, kg m^2).
     """
     turns = [body.gamma.c, body.gamma.s, body.alpha.c, body.alpha.s, body.theta]
     return [*turns, *body.placement.translation.scalars(), *body.inertia.scalars()]

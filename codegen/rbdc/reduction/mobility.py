@@ -121,8 +121,8 @@ def _jacobians(model: Problem) -> Iterator[Array]:
 
 
 def closed_from(model: Problem, q: list[float]) -> tuple[list[float], float]:
-    """Return a closed configuration near q, found by least-norm Newton steps, and the remaining error: 0
-    below `CLOSED`, infinite if the steps diverge.
+    """Return a closed configuration near q, found by least-norm Newton steps, and the remaining error (m,
+    rad), 0 if it is below `CLOSED`.
     """
     loops = loops_of(model)
     for _ in range(STEPS):

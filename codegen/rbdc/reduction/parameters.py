@@ -42,8 +42,7 @@ INERTIAL = Reading(_links, "inertial[@LINK,...]", record=lambda links: list(link
 
 def with_rows(model: Problem, bodies: Sequence[str] | None, payloads: Sequence[str]) -> Problem:
     """Return the problem whose functions take the inertial parameters of some moving bodies (() for all, None
-    for none) and of payloads at some frames. Without bodies and payloads the problem is returned unchanged.
-    Raises OptionError for names that do not exist or do not move.
+    for none) and of payloads at some frames. Raises OptionError for names that do not exist or do not move.
     """
     if bodies is None and not payloads:
         return model

@@ -23,9 +23,9 @@ from rbdc.reduction.z_axes import tidy, with_z_axes
 def regrouped(model: JointSpaceModel) -> JointSpaceModel:
     """Before: a joint-space model with physical inertias. After: the same torques from fewer parameters.
 
-    From the leaves to the root, parameters are added to the parent and become zero in the child. A revolute
-    joint about z passes on m, h_z and K_zz, a prismatic joint K, a spherical joint m, a planar joint with
-    normal z K_zz, a free-flyer nothing. The part that a root passes on is the model's `resting`.
+    Parameters move from child to parent, from the leaves to the root, and become zero in the child. They are
+    m, h_z, K_zz for a revolute joint about z; K for a prismatic joint; m for a spherical joint; K_nn for a
+    planar joint with normal n = z; none for a free-flyer. Roots move theirs to the model's `resting`.
     """
     inertias = {WORLD: model.resting, **{index: body.inertia for index, body in enumerate(model.bodies)}}
     for index in reversed(range(model.njoints)):

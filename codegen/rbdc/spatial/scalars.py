@@ -37,10 +37,8 @@ def _is_row(x: Scalar) -> bool:
 
 
 def _computing(operation: str, scalars: Sequence[Scalar]) -> Scalar:
-    """Return the scalar whose method `operation` computes a function of all these scalars; None if no scalar
-    has this method.
-
-    If several scalars have it, return the one of the highest level, which treats the others as values.
+    """Return the scalar of the highest level that has the method `operation`, None if no scalar has it. This
+    scalar treats those of lower levels as values.
     """
     able = (x for x in scalars if hasattr(x, operation))
     return max(able, key=lambda x: int(getattr(x, "level", 0)), default=None)

@@ -101,9 +101,7 @@ class Tangent:
 
 
 class OuterTangent(Tangent):
-    """A scalar and its rate. The scalar and the rate may be dual numbers with rates along another
-    direction.
-    """
+    """A dual number whose value and rate may be dual numbers with rates along another direction."""
 
     __slots__ = ()
     level = 3

@@ -31,7 +31,7 @@ def aba(model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | Non
 def minverse(model: Problem, q: Scalars) -> Matrix:
     """Return M(q)^-1 (nv, nv), both triangles. Checked: its product with crba(q) is the identity.
 
-    With coupled mimic joints, which the recursion does not support, M is inverted using its factors L^T D L.
+    With coupled mimic joints, which the recursion does not support, `minverse_by_cholesky` computes it.
     """
     if model.coupled:
         return minverse_by_cholesky(model, q)

@@ -92,9 +92,6 @@ def stepped(
 def _steps(
     model: Model, k: int, configuration: bool, kind: type[Tangent], *inputs: Scalars
 ) -> list[list[Scalar]]:
-    """Return input k stepped along each of its directions; for the kind `Tangent` all directions as one
-    row.
-    """
     directions = _directions(model.nv if configuration else len(inputs[k]), inputs, kind)
     return [stepped(model, inputs[k], units, configuration, kind) for units in directions]
 
@@ -109,7 +106,6 @@ def _directions(count: int, beside: Sequence[Scalars], kind: type[Tangent]) -> l
 
 
 def _by(results: Sequence[Any], count: int, kind: type[Tangent]) -> list[list[Scalar]]:
-    """Return the rates of each output along each direction, entry by entry."""
     rates = [_rates(outputs, kind) for outputs in results]
     if kind is Tangent:
         return [[x for row in output for x in scalars_of(row, count)] for output in rates[0]]

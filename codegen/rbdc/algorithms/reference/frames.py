@@ -58,7 +58,7 @@ def seen_from(
 
 
 def matrix_of(model: Problem, columns: Sequence[Motion]) -> Matrix:
-    """Return a matrix (6, nv) from columns of all degrees of freedom; those of coupled joints are summed."""
+    """Return a matrix (6, nv) from columns of all joints, with coupled joints reduced (`reduce_columns`)."""
     full = [column.scalars() for column in columns]
     return reduce_columns(model, transposed(full) if full else [[] for _ in range(6)])
 
@@ -217,8 +217,8 @@ def manipulability_gradient(
 
 
 def _root_of_determinant(a: Matrix) -> Scalar:
-    """Return the square root of the determinant of a positive definite matrix, using Gauss's elimination,
-    angular rows first; 0 if the matrix is singular.
+    """Return sqrt(det A) of a positive semi-definite matrix by Gauss's elimination, angular rows first; 0 if
+    A is singular.
     """
     work, determinant = [list(row) for row in a], 1.0
     for k in reversed(range(len(a))):

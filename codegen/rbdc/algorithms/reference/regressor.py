@@ -60,8 +60,8 @@ def _changed(model: Problem, index: int, **changes: Any) -> Problem:
 
 
 def _of_drive(model: Problem, column: DriveColumn, q: Scalars, v: Scalars, a: Scalars) -> Vector:
-    """Return the torques of a drive whose quantity is 1. For the quantity stiffness times rest, return the
-    change of the torques when the rest position of a unit spring changes from 0 to 1.
+    """Return the torques of a drive whose quantity is 1; for stiffness times rest, their change when the rest
+    position of a unit spring changes from 0 to 1.
     """
     rest, still = [0.0] * model.nv, column.quantity.partition("*")[0]
     drive = _changed(model, column.body, **{still: 1.0})

@@ -134,7 +134,6 @@ def _of_body(name: str, values: list[Scalar]) -> list[LinearParameter]:
 
 
 def _unit(quantity: _Quantity, body: Body) -> str:
-    """Return the unit of a joint's quantity; both units for a joint that slides and turns."""
     turning = [any(not is_zero(x) for x in s.angular.scalars()) for s in body.joint.subspace()]
     units = {quantity.about if turns else quantity.along: None for turns in turning}
     return ", ".join(units)

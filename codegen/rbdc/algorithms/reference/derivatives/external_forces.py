@@ -77,9 +77,9 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of the torques tau_i = -S_i . F_i that balance world-frame forces. Dual
-    numbers differentiate dtau_i/dq_k = -(S_k x S_i) . F_i, for k in the joint of i or above it. Checked
-    against complex steps of the first derivatives.
+    """Return d2tau_dqdq (nv, nv, nv) of the torques -S_i . F_i that balance world-frame forces. Dual numbers
+    differentiate dtau_i/dq_k = -(S_k x S_i) . F_i, for k in the joint of i or above it. Checked against
+    complex steps of the first derivatives.
     """
 
     def slopes(model: Problem, q: Scalars) -> Matrix:

@@ -3,11 +3,11 @@ Second-Order Derivatives of Rigid-Body Dynamics, equations (44)-(49) (FDSVA-SO).
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R)
 
-for u and w in {q, v}, forward dynamics FD with FD_u = dFD/du, and inverse dynamics ID. dM/dv = 0, and
-dM^-1/dq = -M^-1 dM/dq M^-1; ^R exchanges the last two indices. The outer product is the one with -M^-1, the
-inner products are dM/du FD_w. The paper computes them in three ways: as tensor products (DTM), the outer one
-by forward dynamics at rest without gravity (AZA, equation (50)), or the inner ones by first derivatives of
-inverse dynamics at rest without gravity (IDFOZA, equation (52)).
+with u and w in {q, v}, forward dynamics FD, FD_u = dFD/du, inverse dynamics ID, dM/dv = 0, and dM^-1/dq =
+-M^-1 dM/dq M^-1; ^R exchanges the last two indices. The paper computes the outer product (with -M^-1) and the
+inner products (dM/du FD_w) in three ways: both as tensor products (DTM), the outer one by forward dynamics at
+rest without gravity (AZA, equation (50)), or the inner ones by first derivatives of inverse dynamics at rest
+without gravity (IDFOZA, equation (52)).
 """
 
 from __future__ import annotations
@@ -80,19 +80,14 @@ def _with_products(
 aba_second_derivatives = _with_products()
 by_dynamics = _with_products(outer_by_dynamics=True)
 by_derivatives = _with_products(inner_by_derivatives=True)
-"""FDSVA-SO in three variants: both terms by products of tensors (DTM), the outer term by forward dynamics
-(AZA), the inner term by first derivatives (IDFOZA).
-"""
+"""FDSVA-SO in three variants: DTM, AZA and IDFOZA."""
 
 
 def aba_derivatives_by_dynamics(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return ddq_dq, ddq_dv and M^-1 (nv, nv each), with the products of equation (45) by forward dynamics
-    (AZA).
-
-    Forward dynamics runs at rest without gravity, column by column. Checked against
-    `carpentier_mansard.aba_derivatives`.
+    """Return ddq_dq, ddq_dv and M^-1 (nv, nv each). Forward dynamics computes the products of equation (45)
+    column by column (AZA). Checked against `carpentier_mansard.aba_derivatives`.
     """
     weightless, rest = model.of_inertia(), [0.0] * model.nv
     first = rnea_derivatives(model, q, v, aba(model, q, v, tau, fext), fext)[:2]

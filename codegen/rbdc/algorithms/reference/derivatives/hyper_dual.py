@@ -77,7 +77,6 @@ def second_derivatives(
     """Return the second derivatives of `text`, a recursion, over all degrees of freedom: qq, vv, qv, and
     those with respect to q and the last input (default: a).
 
-    names: names of the tensors.
     inputs: inputs of the text besides q, v and a.
     """
     qq, vv, qv, last = map(m.tensor, names)

@@ -101,9 +101,7 @@ class DirectionRates:
 
     @staticmethod
     def of(s: Motion, v_parent: Motion, a_parent: Motion, v: Motion) -> DirectionRates:
-        """Return the rates of a column from the velocity and acceleration of the parent, and the velocity of
-        the body itself.
-        """
+        """Return the rates of a column; `v` is the velocity of the body itself."""
         psi_rate = v_parent.cross(s)
         return DirectionRates(
             s, psi_rate, a_parent.cross(s) + v_parent.cross(psi_rate), psi_rate + v.cross(s)
@@ -147,7 +145,7 @@ def rnea_derivatives(
     q (+) dq.
 
     External forces are constant in their bodies' frames, or in the world if the model has `world_forces`.
-    Checked against complex steps of the tangent recursion and against Pinocchio.
+    Checked against complex steps of `rnea` and against Pinocchio.
     """
     m = Numbers(model, q, v, a)
     dq, dv, inertia = map(m.rows, derivatives(m))

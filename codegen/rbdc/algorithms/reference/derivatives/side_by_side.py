@@ -66,7 +66,7 @@ class SideBySide(RootFrame):
 
 
 class Lanes(Column):
-    """The columns of all lanes, by index. around: for each enclosing loop, the column of each lane."""
+    """A loop over columns. numbers: column of each lane. around: the same for each enclosing loop."""
 
     def __init__(self, m: SideBySide, numbers: list[int], around: Mapping[Index, list[int]]) -> None:
         self.m, self.numbers = m, {**around, self: numbers}

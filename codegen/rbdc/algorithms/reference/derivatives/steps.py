@@ -90,7 +90,6 @@ def _held(model: Problem, *inputs: Any, **named: Any) -> tuple[Vector, Vector]:
 
 
 def _at(model: Problem, q: Vector) -> Problem:
-    """Return the model with each coupling replaced by its tangent at the configuration of a stage."""
     return at_configuration(model, q) if model.curves else model
 
 

@@ -50,7 +50,6 @@ def aba_time_derivatives(
 
 
 def _at(model: Problem, q: Scalars) -> Problem:
-    """Return the model with each coupling replaced by its tangent along the motion."""
     return at_configuration(model, q) if model.curves else model
 
 
