@@ -55,12 +55,10 @@ class ModelPass:
 PASSES = (
     ModelPass(
         "z-axes",
-        "joints with one dof move about or along z of their links' frames; rotations become planar turns",
+        "joints with one dof move about or along z; fixed rotations become products about z and x",
         with_z_axes,
     ),
-    ModelPass(
-        "regrouping", "inertial parameters that act as if fixed to the parent are added to it", regrouped
-    ),
+    ModelPass("regrouping", "inertia that acts as if fixed to the parent is added to it", regrouped),
     ModelPass("frame search", "frames are turned about z and slid along z where that saves work", searched),
 )
 

@@ -40,7 +40,7 @@ from rbdc.spatial import Force, Forces, Motion, Placement, Scalar, Scalars, Vect
 def ends_of(
     model: Problem, motions: TreeMotions, options: ContactOptions = DEFAULTS
 ) -> Iterator[tuple[Contact, list[Placement], tuple[int, int]]]:
-    """Yield each contact, both of its frames in the world, and their bodies."""
+    """Yield each contact, both of its frames in the world, and the frames' bodies."""
     for contact in model.contacts:
         first, second = contact.first, contact.second
         other = options.target_of(model, contact) if second is None else motions.placement(second)

@@ -73,7 +73,7 @@ class Matrix4:
 
     @staticmethod
     def of_inertia(inertia: RigidInertia) -> Matrix4:
-        """Return J of equation (7) of Zhakatayev et al.: second moments, first moment and mass."""
+        """Return J of equation (7) of Zhakatayev et al. (2023): second moments, first moment and mass."""
         xx, xy, yy, xz, yz, zz = inertia.second_moments().scalars()
         x, y, z = inertia.first_moment.scalars()
         return Matrix4([[xx, xy, xz, x], [xy, yy, yz, y], [xz, yz, zz, z], [x, y, z, inertia.mass]])

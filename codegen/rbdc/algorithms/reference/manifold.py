@@ -23,7 +23,7 @@ from rbdc.spatial.scalars import atan2, cos, sin, sqrt, where_less
 from rbdc.spatial.tangent import Tangent, rate_of, tangents, value_of
 
 NEAR_ZERO = 1e-6
-"""Functions of squared angles or squared sines below this value use series. Their first omitted term is less
+"""Functions of squared angles or squared sines below this value use series, whose first omitted term is less
 than 1e-37.
 """
 

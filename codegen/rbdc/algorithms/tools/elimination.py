@@ -56,7 +56,7 @@ def factorise(m: RowMachine, h: Array[Scalar], guarded: Callable[[Any, Scalar], 
             for j, ratio in k.and_above(i, h[i, k] * h[i, i]):
                 h.add((k, j), -(ratio * h[i, j]))
         h[k, k] = 1.0 / guarded(k, h[k, k])
-    for k in m.rows("L"):
+    for k in m.rows("L = D^-1 (D L)"):
         for j in k.above():
             h[k, j] = h[k, j] * h[k, k]
 

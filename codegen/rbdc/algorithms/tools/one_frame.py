@@ -75,9 +75,10 @@ class OneFrameBody(NumberBody):
 def in_one_frame(
     model: Problem, placements: Sequence[Placement], trace: Trace = silent, *, at_root: bool = True
 ) -> list[Placement]:
-    """Return the placements of the bodies in one frame, from each body's placement in its parent's frame.
+    """Return the placements of the bodies in a common frame, from each body's placement in its parent's
+    frame.
 
-    The one frame is that of the root if `at_root` and the tree hangs on one free body; otherwise the world's.
+    The common frame is the root's if `at_root` and the tree hangs on one free body; otherwise the world's.
     """
     free = at_root and free_root(model) is not None
     world: list[Placement] = []
@@ -88,7 +89,7 @@ def in_one_frame(
             above, local = world[body.parent], placements[index]
             rotation = local.rotation.along_path(above.rotation)
             world.append(Placement(rotation, above.act_point(local.translation)))
-            trace(body.name, "placement in the one frame", f"W{index}", world[index].scalars())
+            trace(body.name, "placement in the common frame", f"W{index}", world[index].scalars())
     return world
 
 

@@ -25,8 +25,8 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
-    """Return the torques S_i . F_i of external forces, in the world (nv; N, N m). F_i is the total force on
-    the subtree of degree of freedom i.
+    """Return the torques S_i . F_i of external forces (nv; N, N m), in world coordinates. F_i is the total
+    force on the subtree of degree of freedom i.
 
     Checked against the difference of `rnea` with and without the forces.
     """
@@ -35,8 +35,8 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 
 def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
-    """Return the torques S_i . F_i of loads, in the world (nv; N, N m). F_i is the sum of [F; U + p x F] over
-    the bodies of the subtree of i, where p is the point r in the world. Checked: virtual work.
+    """Return the torques S_i . F_i of loads (nv; N, N m), in world coordinates. F_i is the sum of [F; U + p x
+    F] over the bodies of the subtree of i, where p is the point r in the world. Checked: virtual work.
 
     wrenches: force F and moment U on each body, in the world's axes (6 * njoints; N, N m).
     arms: point r of each body at which F acts, in the body's frame (3 * njoints; m).
@@ -62,8 +62,8 @@ def _in_world(model: Problem, q: Scalars, fext: Sequence[Force]) -> tuple[Number
 def whole(
     model: Problem, q: Scalars, v: Scalars, fext: Forces | None, by_q: Matrix, by_v: Matrix
 ) -> tuple[Matrix, Matrix]:
-    """Return dtau_dq and dtau_dv (nv, nv each): the papers' derivatives `by_q` and `by_v` of all joints,
-    reduced to nv, plus the terms of drives and external forces.
+    """Return dtau_dq and dtau_dv (nv, nv each): the papers' derivatives `by_q` and `by_v` over all degrees of
+    freedom, reduced by `reduce_matrix`, plus the terms of drives and external forces.
 
     Checked against complex steps of `rnea`.
     """

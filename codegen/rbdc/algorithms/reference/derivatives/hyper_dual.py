@@ -64,7 +64,8 @@ class FourParts(NamedTuple):
 
 CHAIN_RULE = FourParts(OuterTangent, Tangent)
 BICOMPLEX = FourParts(NestedComplex, Complex, 1e-20)
-"""The bicomplex step: the result is Im12 / h^2, with steps h i1 and h i2 and the part Im12 along i1 i2."""
+"""The bicomplex step: the result is Im12 / h^2, with the coefficient Im12 of i1 i2 after steps h i1 and h i2.
+"""
 
 
 def second_derivatives(

@@ -37,7 +37,7 @@ class SideBySide(RootFrame):
 
     @cached_property
     def directions(self) -> Motion:
-        """The directions of all columns."""
+        """The motion subspace columns of all degrees of freedom, as one row."""
         return together([k.s for k in self.each])
 
     def columns(self, about: str = "") -> Iterator[Lanes]:  # type: ignore[override]
@@ -110,7 +110,7 @@ class LaneEntries(Entries[Quantity]):
 
     @cached_property
     def row(self) -> Any:
-        """The row of all quantities."""
+        """All quantities as one row."""
         return together(self.m.in_order(self))
 
     def __getitem__(self, at: At) -> Quantity:
