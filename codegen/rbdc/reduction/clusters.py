@@ -84,7 +84,7 @@ def with_reduced_loops(model: Problem, motors: Sequence[str] | None) -> Problem:
             )
         followers = ", ".join(f'"{shown(bodies[k].joint_name)}"' for k in cluster.followers)
         leader = shown(bodies[cluster.leader].joint_name)
-        notes.append(Note(f'joints {followers} follow "{leader}" by closed loops', effect=Effect.ASKED))
+        notes.append(Note(f'joints {followers} follow "{leader}" through closed loops', effect=Effect.ASKED))
     placed, nq, nv = numbered(bodies)
     bent = {bodies[k].joint_name for cluster in clusters for k in cluster.followers}
     actuators, left_out = of_others(model.actuators, bent)
@@ -139,7 +139,7 @@ def _reduced(
 
 def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]) -> int:
     if any(loop.kind is not ContactKind.POINT for loop in loops):
-        raise _NotReduced("only loops of points are reduced", "declare them as point@")
+        raise _NotReduced("only loops of points are reduced", "declare the loops with `point@`")
     bodies = {k: model.bodies[k] for k in members}
     odd = [k for k, b in bodies.items() if b.joint.nv != 1 or not b.joint.euclidean or b.coupling is not None]
     odd += [b.coupling.leader for b in model.bodies if b.coupling and b.coupling.leader in members]
@@ -150,7 +150,7 @@ def _leader(model: Problem, loops: Sequence[Contact], members: Sequence[int], mo
     rows = sum(loop.rows for loop in loops)
     left = len(members) - rows
     if left != 1:
-        problem = f"{len(members)} joints with {rows} rows have {left} degrees of freedom, not one"
+        problem = f"{len(members)} joints and {rows} constraint rows leave {left} degrees of freedom, not one"
         raise _NotReduced(problem, "add or remove joints or loops")
     names = {body.joint_name: k for k, body in bodies.items()}
     driven = [joint for actuator in model.actuators for joint, _, _ in actuator.gains]

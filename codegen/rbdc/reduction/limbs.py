@@ -19,7 +19,7 @@ from rbdc.spatial.axis_rotations import AxisRotation
 LANES = (4, 2)
 """Sizes of groups, larger first. A group and the groups within it take at most four lanes together. With
 registers of four doubles (AVX2), gcc's code for eight lanes takes up to twice the time of its code for four
-lanes; with registers of eight doubles, up to a seventh less.
+lanes; with registers of eight doubles, it takes up to a seventh less.
 """
 
 Signature = tuple[object, ...]

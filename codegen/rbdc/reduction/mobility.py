@@ -47,7 +47,7 @@ def mobility(model: Problem) -> dict[str, int]:
 
 def with_independent_loops(model: Problem) -> Problem:
     """Before: contacts with all rows of their kinds. After: loops without redundant rows, with a note on each
-    loop that lost rows. Contacts with the world keep redundant rows, with a note on each of these contacts.
+    loop that lost rows. Contacts with the world keep redundant rows, with a note on each such contact.
     """
     if not model.contacts:
         return model

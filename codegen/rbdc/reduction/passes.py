@@ -40,7 +40,7 @@ def regrouped(model: JointSpaceModel) -> JointSpaceModel:
 
 @dataclass(frozen=True)
 class ModelPass:
-    """A pass to a joint-space model. It changes no value of a joint-space function.
+    """A pass to a joint-space model that changes no value of a joint-space function.
 
     name: name of the pass.
     meaning: its effect in words.

@@ -15,8 +15,8 @@ Entries = TypeVar("Entries", Vector3, Symmetric3)
 
 
 def with_z_axes(model: Problem) -> JointSpaceModel:
-    """Before: any joint axes, inertias with inertia tensors. After: axes of one-dof joints on z, inertias
-    with second moments of mass.
+    """Before: any joint axes, inertias as `Inertia`. After: axes of one-dof joints on z, inertias as
+    `MomentInertia`.
 
     The values of all joint-space functions are unchanged except for rounding.
     """

@@ -17,7 +17,7 @@ Bar: TypeAlias = Callable[[Scalar], Scalar]
 
 
 class Recorded:
-    """A scalar on a tape. In operations with it, numbers and scalars of other types are constants.
+    """A scalar on a tape. Numbers and scalars of other types are constants.
 
     Recorded scalars have no `atan2` and no comparison, because no recursion of dynamics needs them.
     """
@@ -86,7 +86,7 @@ class Tape:
         return [self.computed(value) for value in values]
 
     def computed(self, value: Scalar, *sources: tuple[Any, Scalar]) -> Recorded:
-        """Record a value and its derivatives with respect to its sources; constants are dropped."""
+        """Record a value and its derivatives with respect to its sources, without constant sources."""
         self._sources.append([(x.index, derivative) for x, derivative in sources if isinstance(x, Recorded)])
         return Recorded(value, self, len(self._sources) - 1)
 

@@ -92,7 +92,7 @@ def conjugate(q: Sequence[Scalar]) -> list[Scalar]:
 
 
 def normalized(q: Sequence[Scalar]) -> list[Scalar]:
-    """Return q, a quaternion or a cosine and a sine, divided by its norm."""
+    """Return q divided by its norm. q is a quaternion, or a cosine and a sine."""
     norm = sqrt(sum(entry * entry for entry in q))
     return [entry / norm for entry in q]
 

@@ -13,7 +13,7 @@ from rbdc.spatial.scalars import Scalar, cos, is_zero, sin, sqrt, where_less
 
 
 class Series:
-    """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term. Numbers in operations with it are constants.
+    """x_0 + x_1 t + x_2 t^2 + ..., up to the last known term. Numbers are constants.
 
     terms: coefficients x_n, the n-th derivatives divided by n!.
     level: as in `rbdc.spatial.tangent`.

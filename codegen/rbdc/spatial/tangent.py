@@ -13,7 +13,7 @@ from rbdc.spatial.scalars import Scalar, atan2, cos, is_number, sin, sqrt, where
 
 
 class Tangent:
-    """A scalar and its rate. Numbers in operations with it are constants.
+    """A scalar and its rate. Numbers are constants, with rate zero.
 
     level: scalars of a higher level treat this scalar as a value and have rates along other directions.
     """

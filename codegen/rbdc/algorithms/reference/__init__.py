@@ -7,7 +7,7 @@ which is tested against NumPy alone. The record of a function names its referenc
 
 Each reference takes a model as it was read (bodies in their links' frames) and lists of scalars: floats,
 complex numbers, NumPy arrays with one entry a sample, mpmath numbers, symbolic scalars. The model's numbers
-may be scalars of these types too, except the axes of joints, which are floats. Only plain numbers decide
-which operations are computed. The recursions inside the references take a machine instead of a model: an
-object that supplies loops over the tree, and arrays (`rbdc.algorithms.tools.machine`).
+may be scalars of these types too, except the axes of joints, which are floats. The recursions inside the
+references take a machine instead of a model: an object that supplies loops over the tree, and arrays
+(`rbdc.algorithms.tools.machine`).
 """

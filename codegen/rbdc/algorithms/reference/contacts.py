@@ -4,11 +4,11 @@ contacts.
     (J M^-1 J^T + E) f = -(gamma + J M^-1 (tau - h)),     M qddot = tau - h + J^T f,     E = mu + 1 - s
 
 f are the contact forces. The mass matrix M and the bias forces h come from Featherstone's recursions, the
-Jacobian J and the drift gamma from velocities and accelerations in the world. s is the diagonal matrix of the
-switches: 1 for active contacts, 0 for the others, whose rows of J and gamma are zero (Udwadia and Kalaba;
-Featherstone, chapter 8). mu is the proximal parameter; for redundant rows a second proximal step adds mu f,
-with f of the first step, on the right. Rows and forces are along the axes of the contacts' first frames, or
-along the world's axes if the model is `world_aligned`. Derivatives are computed with dual numbers.
+Jacobian J and the drift gamma from velocities and accelerations in the world. The diagonal matrix s of the
+switches is 1 for active contacts and 0 for the others, whose rows of J and gamma are zero (Udwadia and
+Kalaba; Featherstone, chapter 8). The proximal parameter is mu; for redundant rows a second proximal step adds
+mu f, with f of the first step, on the right. Rows and forces are along the axes of the contacts' first
+frames, or along the world's axes if the model is `world_aligned`. Derivatives are computed with dual numbers.
 """
 
 from __future__ import annotations

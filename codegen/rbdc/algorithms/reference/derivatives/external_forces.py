@@ -25,7 +25,7 @@ from rbdc.spatial import Force, Forces, Scalar, Scalars, Vector3
 
 
 def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Scalar]:
-    """Return the torques S_i . F_i of external forces (nv; N, N m), in world coordinates. F_i is the total
+    """Return the torques S_i^T F_i of external forces (nv; N, N m), in world coordinates. F_i is the total
     force on the subtree of degree of freedom i.
 
     Checked against the difference of `rnea` with and without the forces.
@@ -35,7 +35,7 @@ def external_torque(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[S
 
 
 def load_torque(model: Problem, q: Scalars, wrenches: Scalars, arms: Scalars) -> list[Scalar]:
-    """Return the torques S_i . F_i of loads (nv; N, N m), in world coordinates. F_i is the sum of [F; U + p x
+    """Return the torques S_i^T F_i of loads (nv; N, N m), in world coordinates. F_i is the sum of [F; U + p x
     F] over the bodies of the subtree of i, where p is the point r in the world. Checked: virtual work.
 
     wrenches: force F and moment U on each body, in the world's axes (6 * njoints; N, N m).
@@ -77,8 +77,8 @@ def whole(
 
 
 def turning_twice(model: Problem, q: Scalars, fext: Sequence[Force]) -> list[Matrix]:
-    """Return d2tau_dqdq (nv, nv, nv) of the torques -S_i . F_i that balance world-frame forces. Dual numbers
-    differentiate dtau_i/dq_k = -(S_k x S_i) . F_i, for k in the joint of i or above it. Checked against
+    """Return d2tau_dqdq (nv, nv, nv) of the torques -S_i^T F_i that balance world-frame forces. Dual numbers
+    differentiate dtau_i/dq_k = -(S_k x S_i)^T F_i, for k in the joint of i or above it. Checked against
     complex steps of the first derivatives.
     """
 

@@ -46,7 +46,7 @@ def rnea_second_derivatives(
 def by_subtrees(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None
 ) -> tuple[Matrix, Matrix, Matrix, Matrix]:
-    """Return the second derivatives by the double-loop variant. Checked against `rnea_second_derivatives`."""
+    """Return the second derivatives by `tensors_by_subtrees`. Checked against `rnea_second_derivatives`."""
     qq, vv, qv, mq = map(flat, second_derivatives(model, q, v, a, fext, tensors_by_subtrees))
     return qq, vv, qv, mq
 
