@@ -109,9 +109,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Loop:
-    """Statements that run for each value of a variable from `start` to before `stop` in steps of `step`, or
-    backward one by one.
-    """
+    """Statements that run for the values of a variable, `step` apart, from `start` to before `stop`."""
 
     variable: str
     start: Index

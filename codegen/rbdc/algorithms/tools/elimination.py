@@ -70,7 +70,7 @@ def raise_up(m: RowMachine, h: Array[Scalar], x: Array[Scalar]) -> None:
 
 def lower_down(m: RowMachine, h: Array[Scalar], x: Array[Scalar], *, scaled: bool) -> None:
     """Replace x by y with L y = x or, if `scaled`, with L y = D^-1 x."""
-    for k in m.rows("L x = D^-1 y"):
+    for k in m.rows("y of L y = D^-1 x" if scaled else "y of L y = x"):
         if scaled:
             x[k] = h[k, k] * x[k]
         for j in k.above():
