@@ -1,8 +1,8 @@
 """The programs of each kernel of windows: the bodies of the loops over rows of limbs, and programs for a free
 root and for the frames of joints with several degrees of freedom.
 
-All quantities are in one frame, [linear; angular], about its origin. Regrouping inertial parameters leaves
-bodies on revolute joints without mass, so most quantities that depend on mass are zero.
+All quantities are [linear; angular] in the kernel's one frame, about its origin. Regrouping inertial
+parameters leaves bodies on revolute joints without mass, so most quantities that depend on mass are zero.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rbdc.spatial.vectors import AXES
 _ZERO = Vector3.zero()
 _UNITS = [Motion(axis, _ZERO) for axis in AXES] + [Motion(_ZERO, axis) for axis in AXES]
 _NONE = "", "", ""
-"""Names of matrices: empty, because loops over windows fill the matrices."""
+"""Names of the matrices by q, v and a: empty, because loops over windows fill the matrices."""
 
 
 def window_bodies(model: Problem, kernel: WindowsKernel) -> Iterator[Program]:
@@ -64,8 +64,9 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
-    """Return the loops at zero joint accelerations, then those that add the accelerations: M^-1 times `rest`,
-    tau minus the torques of the first loops.
+    """Return the loops at zero joint accelerations, then those that add the effect of joint accelerations.
+
+    `rest` is tau minus the torques at zero accelerations; the accelerations are M^-1 `rest`.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)
@@ -77,7 +78,7 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
     take_external_forces(m, bodies.force)
     articulated_factors(m, inertias)
     rest, torques = m.vector("rest"), m.vector("given")
-    for b in m.up("rest = tau - s . f"):
+    for b in m.up("rest = tau - s . f, with the force f of the subtree at zero accelerations"):
         force = bodies.force[b] + carried[b]
         for k in b.columns():
             rest[k] = torques[k] - k.s.dot(force)
@@ -89,11 +90,11 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the program of the motion of row 0: a free root, in its own axes, with its linear velocity taken
-    as zero.
+    """Return the program that computes the motion of row 0, a free root, in its own axes; its linear velocity
+    is taken as zero.
 
-    The acceleration G = -R^T g replaces gravity. solved: dv/dt is unknown and taken as zero, and the force on
-    the root's body is stored for a later solve.
+    The acceleration G = -R^T g replaces gravity (R: orientation of the root). solved: dv/dt is unknown and
+    taken as zero, and the force on the root's body is stored for a later solve.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
     trace.begin("free root: a = G + dv/dt + w x v, with gravity as G = -R^T g")
@@ -113,8 +114,8 @@ def _root_motion(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_joints(constants: Constants, *, solved: bool) -> Program:
-    """Return the program that treats a free root as six joints in series with unit vectors s, and stores
-    their records in `own`. inertia: articulated inertia without the root's body.
+    """Return the program that treats a free root as six joints in series with unit vectors s, and stores s, K
+    and 1 / D of each in `own`. inertia: articulated inertia without the root's body.
 
     solved: also store `whole`, the articulated inertia with the root's body (6, 6).
     """
@@ -133,15 +134,17 @@ def _root_joints(constants: Constants, *, solved: bool) -> Program:
 
 
 def _root_columns(constants: Constants) -> Program:
-    """Return the program of F_a and t of a free root's six columns. sum: sums over the bodies that the root
-    carries. w: angular velocity of the root.
+    """Return the program of F_a and t of a free root's six columns.
+
+    sum: Coriolis factor, moments and mass, summed over the bodies that the root carries.
+    w: angular velocity of the root.
     """
     trace = LaneRecorder("columns_of_root", ("sum", "w", "own"))
     root, velocity = constants.model.bodies[0].inertia, Motion(_ZERO, Vector3.of(trace.entries("w", 0, 3)))
     mass = trace.read("sum", at.MASS) if constants.massive else 0.0
     inertia = MomentInertia.of([mass, *trace.entries("sum", at.MOMENTS, 9)]) + root
     factor = Twice.of(trace.entries("sum", at.FACTOR, 12)) + Twice.of_body(root, velocity)
-    trace.begin("free root, unit vectors e: F_a = I e, t = 2 B^T e, I and B summed over all bodies")
+    trace.begin("free root, unit vectors e: F_a = I e, t = angular part of 2 B^T e; I and B of all bodies")
     still = Motion.zero()
     for column, unit in enumerate(_UNITS):
         row = row_of(factor, inertia, Direction(unit, still, still, still))
@@ -151,7 +154,9 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the program of axes and origin of a joint with several degrees of freedom."""
+    """Return the program of axes and origin, in the parent's frame, of a body whose joint has several degrees
+    of freedom.
+    """
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

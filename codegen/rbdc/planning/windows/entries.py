@@ -10,5 +10,5 @@ FACTOR, MOMENTS, FORCE, MASS, COMPOSITE_SIZE = 0, 12, 21, 27, 28
 ARTICULATED, CARRIED, WITH_FORCE = 0, 21, 27
 # Quantities of a joint: s, 2 psidot, psiddot; then the forces F_q, F_v, F_a.
 AXIS, RATE, SECOND_RATE, BY_Q, BY_V, BY_A, JOINT_SIZE = 0, 6, 12, 18, 24, 30, 36
-# Record of a joint: F_a and t for derivatives, or s, K and 1 / D for M^-1; then its length.
+# Record of a joint (OWN_SIZE numbers): F_a, then t for derivatives; s, then K and 1 / D for M^-1.
 TRANSPOSED, PIVOT, OWN_SIZE = 6, 12, 16

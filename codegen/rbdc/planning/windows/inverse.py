@@ -1,4 +1,4 @@
-"""M^-1 from M = L^T D L of articulated bodies, one supernode (a small dense block of L) at a time.
+"""M^-1 from the articulated-body factors M = L^T D L, one supernode (a small dense block of L) at a time.
 
 `rbdc.planning.windows` defines s, K and D, `rbdc.planning.windows.widths` defines T and a.
 """
@@ -23,8 +23,13 @@ _START: Index = TableEntry("start_of", NODE)
 
 
 def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables with, for each supernode, its first column, the first column of its register, the columns
-    of the joints above it, and the first columns of the registers over the columns before it.
+    """Yield the tables of supernodes.
+
+    start_of: first column of each supernode.
+    first_of: first column of the register that holds the supernode.
+    up, from `ups_of` on: columns of the joints above the supernode.
+    block, from `blocks_of` on: first columns of the registers that cover the columns before the supernode.
+    unit: numbers among which every unit vector of a register begins.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -45,7 +50,7 @@ def _above(schedule: Schedule, column: int) -> Iterator[int]:
 
 
 def _blocks(start: int, lanes: int) -> list[int]:
-    """Return the first columns of the registers over the columns before a supernode."""
+    """Return the first columns of the registers that cover the columns before a supernode."""
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
 
 
@@ -65,8 +70,8 @@ def invert(layout: WindowLayout) -> Routine:
 
 
 def _mirror(layout: WindowLayout) -> Routine:
-    """Return the routine that copies a supernode's columns, above the diagonal and from the first row of its
-    register on, to its rows.
+    """Return the routine that copies entry (j, i) to (i, j) for each column i of a supernode and each earlier
+    column j of its register.
     """
     m, i, j = PlaceRecorder(), Variable("i"), Variable("j")
     m.store([m.number(layout.matrix("inverse", j, i))], layout.matrix("inverse", i, j))
@@ -92,13 +97,13 @@ class _SupernodeLoops:
         statements: list[Statement] = [*(self._within() if shape.inner else ()), self._inner()]
         if not shape.top:
             block = TableEntry("block", BLOCK)
-            before = "columns before the supernode: -T K a, with the acceleration a of its carrier"
+            before = "columns before the supernode: -T K a, with the acceleration a of the body carrying it"
             body = (*self._accelerations(block), self._rows(block), self._columns(block))
             statements += [self._outer(), over("b", "blocks_of", NODE, *body, about=before)]
             statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = ", free root" if shape.rooted else ""
-        about = f"M^-1 for a supernode (size {size}{kind}); parents of its columns: {parents} (-1: outside)"
+        about = f"M^-1 for a supernode (size {size}{kind}); parent index of each column: {parents} (-1: outside)"
         statements.append(self._itself())
         names = set(names_in(statements))
         sizes = {"within": size * lanes, "inner": size * lanes, "outer": size * self.pitch}
@@ -122,7 +127,7 @@ class _SupernodeLoops:
         return m.numbers(self.size * self.lanes, Place(array))[self.lanes * row.number + lane.lane]
 
     def _within(self) -> list[Statement]:
-        """Compute L within the supernode: for each column, K times the s of the columns above it."""
+        """Compute L within the supernode: for each column, K . s for the columns above it."""
         begin, m = self.shape.lane, PlaceRecorder(self.lanes)
         program = joined("side_by_side", self.lanes, 6, range(begin, begin + self.size))
         places = {f"lane{row.lane}": self._factor(row) for row in self.shape.rows} | {"vector": Place("s")}
@@ -145,7 +150,6 @@ class _SupernodeLoops:
         return m.step()
 
     def _outer(self) -> Loop:
-        """Compute -T K."""
         m, done = PlaceRecorder(self.lanes), list[Scalar]()
         for row in self.shape.rows:
             record = self._factor(row, at.TRANSPOSED)
@@ -157,9 +161,9 @@ class _SupernodeLoops:
         return Loop("at", 0, 6, (m.step(),), "-T K, with T = L^-1 within the supernode", step=self.lanes)
 
     def _accelerations(self, column: Index) -> list[Statement]:
-        """Compute the acceleration a of the supernode's carrier for the columns of M^-1 from `column` on: the
-        sum of s times the row of M^-1 over the carrier and its ancestors. The s of a free root are unit
-        vectors.
+        """Compute the acceleration a of the body that carries the supernode, for the columns of M^-1 from
+        `column` on: s times its row of M^-1, summed over the joints from this body to the root. The s of a
+        free root are unit vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []
@@ -178,7 +182,7 @@ class _SupernodeLoops:
         return dot(factors, m.vectors(6, Place("a")))
 
     def _rows(self, column: Index) -> Step:
-        """Store -T K a, the supernode's rows of M^-1 in the columns from `column` on, also in `square`."""
+        """Store -T K a in the supernode's rows of M^-1, in the columns from `column` on, and in `square`."""
         m, shape, columns = PlaceRecorder(self.lanes), self.shape, self.layout.columns
         rows = replace(self.layout.matrix("inverse", TableEntry("first_of", NODE), column), pitch=columns)
         square = m.vectors(shape.lane, rows)[:] if shape.lane else []

@@ -16,7 +16,7 @@ class WindowsKernel:
     method: name of its method in the manifest.
     inputs: pairs of an array over rows of limbs and the argument or array that fills it.
     moving: whether velocities are inputs, and derivatives are computed by windows of columns.
-    factors: whether the kernel computes the factors of M and M^-1; it then supports no coupled mimic joints.
+    factors: whether the kernel factorises M and inverts it; it then supports no coupled mimic joints.
     """
 
     method: str
@@ -26,8 +26,8 @@ class WindowsKernel:
 
     @property
     def solved(self) -> bool:
-        """Whether derivatives are products with M^-1. Springs, dry friction and armature of a free root
-        (`root.root_itself`) are then not supported.
+        """Whether derivatives are products with M^-1. Then springs and dry friction are not supported, nor is
+        armature of a free root (because of `root.root_itself`).
         """
         return self.factors and self.moving
 

@@ -28,7 +28,7 @@ R, B, J, K = map(Variable, "rbjk")
 class WindowLayout:
     """A kernel of a function for registers of one width.
 
-    bodies: loop bodies over rows of limbs, by name (`rbdc.planning.windows.bodies`).
+    bodies: programs of `rbdc.planning.windows.bodies`, by name.
     """
 
     function: Function
@@ -95,7 +95,7 @@ class WindowLayout:
 
     @property
     def slots(self) -> list[Node | None]:
-        """The nodes row by row, None in lanes without one, padded to whole vectors of sines."""
+        """The nodes row by row; None in lanes without a node, and at the end to fill a vector of sines."""
         nodes = [node for row in self.schedule.grid for node in row]
         return nodes + [None] * (-len(nodes) % self.scalar.angle_lanes[-1])
 
@@ -184,5 +184,5 @@ def ends_of(lists: Sequence[Sequence[int]]) -> list[int]:
 
 
 def over(variable: str, ends: str, of: Index, *body: Statement, about: str = "") -> Loop:
-    """Return a loop over the entries of list number `of`; the table `ends` is that of `ends_of`."""
+    """Return a loop over the entries of list number `of`; the table `ends` holds the result of `ends_of`."""
     return Loop(variable, TableEntry(ends, of), TableEntry(ends, plus(of, 1)), body, about)

@@ -26,9 +26,7 @@ ABOVE = Index("up")
 
 
 class StoredEntry(NamedTuple):
-    """Where a number lies. With a factor other than 1 the entry holds another number; the number is factor
-    times entry.
-    """
+    """The place of a number: it is `factor` times entry `entry` of `array`, and is only written for factor 1."""
 
     array: str
     entry: int
@@ -64,13 +62,13 @@ PLACES: Mapping[str, Sequence[StoredEntry | None]] = {
     "rest": _entries("rest", 0, 1),
     "given": _entries("given", 0, 1),
 }
-"""For each array of a recursion's text, where the numbers of a row's bodies or joints lie; None for zeros."""
+"""For each array of a recursion, the places of the numbers of a row's bodies or joints; None for zeros."""
 
 
 class LimbRows(Machine):
     """Loops over rows of limbs, all quantities in one frame (`rbdc.planning.windows`).
 
-    Consecutive loops in the same direction become one program; a loop over columns runs to the root.
+    Consecutive loops in the same direction become one program; a loop over columns runs from the leaves up.
     Statements outside of the programs add quantities of a row to those of its parents: `sum` to `sum`, `left`
     to `inertia`. Loops over windows replace loops over pairs of columns.
 
@@ -162,7 +160,7 @@ class RowBody(Body):
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
-        """Return constants by name; names that are left out are zero in all rows."""
+        """Return constants by name; constants that are zero in all rows are not stored."""
         places = {name: place for place, name in enumerate(self.m.constants.values)}
         return [self.trace.read("c", places[name]) if name in places else 0.0 for name in names]
 
@@ -196,7 +194,7 @@ class RowBody(Body):
         return self.placement().act_force(force)
 
     def label(self, formula: str, symbol: str, values: Sequence[Scalar]) -> None:
-        if not self.trace.holds(values):  # a section would load all values before they are needed
+        if not self.trace.holds(values):  # a section of stored values would load all before they are needed
             self.trace.begin(formula)
             self.trace.let(symbol, values)
 

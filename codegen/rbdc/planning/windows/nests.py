@@ -196,7 +196,7 @@ def _diagonal(layout: WindowLayout) -> list[Statement]:
 
 
 def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
-    """Yield the index and the derivative of dry friction by each entry of v."""
+    """Yield (k, derivative by v_k) for each term of dry friction of a degree of freedom k."""
     for k, terms in enumerate(model.friction):
         for force, width, _ in terms:
             v, width_of_call = m.numbers(model.nv, Place("v"))[k], m.number(Place("width"))
@@ -206,7 +206,7 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Store the friction width: the input if given, else `known`, the model's."""
+    """Store the friction width: the input if it is passed, else `known`, the model's width."""
     from_model, from_input = PlaceRecorder(), PlaceRecorder()
     from_model.store([known], Place("width"))
     from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))

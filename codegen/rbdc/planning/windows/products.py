@@ -21,8 +21,11 @@ _COLUMN: Index = TableEntry("column_of", B)
 
 
 def product_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of the first columns of registers and, for each window, its rows with entries and the
-    groups of rows of a product with M^-1.
+    """Yield the tables of products with M^-1. A group is `PRODUCT_ROWS` consecutive rows of the product.
+
+    column_of: first column of each register.
+    row_of, from `rows_of` on: for each window, the rows with entries.
+    group, from `groups_of` on: for each window, the first rows of its groups of kind 0, then of kind 1.
 
     A group of kind 0 has a row on a branch with entries in the window. A group of kind 1 is connected to the
     entries only through a free root, or not at all.
@@ -60,7 +63,7 @@ def accelerated(layout: WindowLayout) -> Routine:
     to = {f"lane{k}": Place("seconds", ((TableEntry("slot_of", plus(_COLUMN, k)), 1),)) for k in range(lanes)}
     parts = Step(parted("parted", lanes, 1), {"vector": Place("sum"), **to})
     loop = _over_blocks(layout, Clear("sum", lanes), Loop("j", 0, layout.columns, (m.step(),)), parts)
-    about = "joint accelerations: M^-1 times torques minus their part at zero joint accelerations"
+    about = "joint accelerations: M^-1 (torques - torques at zero joint accelerations)"
     sizes = {"sum": lanes}
     return Routine("accelerated", about, ("inverse", "rests", "seconds"), (loop,), (), sizes, sizes)
 
@@ -70,17 +73,17 @@ def _over_blocks(layout: WindowLayout, *body: Statement) -> Loop:
 
 
 def root_response(layout: WindowLayout) -> Routine:
-    """Return the routine that computes `response`: accelerations of joints without torques for unit
-    accelerations of their free root, negated because `_groups` subtracts products.
+    """Return the routine that computes `response`: joint accelerations without torques for unit accelerations
+    of the free root, negated because `_groups` subtracts products.
 
-    They are the block of M^-1 of joints and root times `whole`, the root's articulated inertia.
+    The accelerations are the block of M^-1 of joints and root times `whole`, the root's articulated inertia.
     """
     first, response, m = layout.first, PlaceRecorder(layout.lanes), PlaceRecorder(layout.lanes)
     response.put(response.vectors(first, layout.of_columns("inverse", _COLUMN)), Place("rows"))
     whole, rows = m.numbers(first, Place("whole", ((K, first),))), m.vectors(first, Place("rows"))
     m.put([-dot(whole, rows)], layout.matrix("response", K, _COLUMN))
     loop = _over_blocks(layout, response.step(), Loop("k", 0, first, (m.step(),)))
-    about = "joint accelerations, negated, for unit accelerations of the free root"
+    about = "negated joint accelerations, without torques, for unit accelerations of the free root"
     arguments, widths = ("whole", "inverse", "response"), {"rows": layout.lanes}
     return Routine("root_response", about, arguments, (loop,), (), {"rows": first * layout.lanes}, widths)
 
@@ -133,8 +136,8 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
     """Compute the rows of results in the groups of one kind (`product_tables`): minus `matrix` times the
     right-hand sides by q and by v.
 
-    Kind 0 sums over rows with entries. Kind 1 sums over a free root's rows, where `sides` are its
-    accelerations, or stores zeros without a free root.
+    Kind 0 sums over rows with entries. Kind 1 sums over a free root's rows; `sides` then name the root's
+    accelerations. Without a free root, kind 1 stores zeros.
     """
     size, count = PRODUCT_ROWS, 2 * PRODUCT_ROWS
     start: Index = TableEntry("group", _GROUP)
@@ -157,9 +160,7 @@ def _groups(layout: WindowLayout, kind: int, matrix: str, sides: Sequence[str], 
 
 def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
     """Return the routine that computes a free root's columns without the terms of `root.root_itself`: -M^-1 t
-    by the root's angular velocity, and damping.
-
-    Entries that are written beyond these columns are overwritten later.
+    in the columns of the root's angular velocity, and -M^-1 times damping.
     """
     lanes, size, first = layout.lanes, layout.columns, layout.first
     zeros, both = PlaceRecorder(lanes), PlaceRecorder(lanes)
@@ -187,7 +188,7 @@ def root_columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _turning(layout: WindowLayout, *joints: Index) -> Step:
-    """Subtract t of each joint times its row of M^-1, in three sums for each joint."""
+    """Subtract t of each joint times the joint's row of M^-1: one sum for each entry of t of each joint."""
     m = PlaceRecorder(layout.lanes)
     products: list[Scalar] = []
     for joint in joints:

@@ -49,11 +49,13 @@ def root_forces(layout: WindowLayout) -> list[Statement]:
 
 
 def _matrices(m: PlaceRecorder) -> tuple[list[list[Scalar]], ...]:
-    """Return three matrices (3, 6) that map F_a = (f, n) of a row to its entries in a free root's columns: f
-    to f x G by orientation; f to f x w by linear and v x f by angular velocity; n to n x w by angular
-    velocity.
+    """Return three matrices (3, 6) that map F_a = (f, n) of a row to its entries in a free root's columns:
 
-    (v, w): velocity of the root. G = -R^T g.
+        f to (0, f x G):      by position and orientation
+        f to (f x w, v x f):  by linear and angular velocity
+        n to (0, n x w):      by linear and angular velocity
+
+    (v, w): velocity of the root. G = -R^T g, with its orientation R.
     """
     g, v = Vector3.of(m.numbers(3, Place("g"))), m.numbers(6, Place("v"))
     none, turning, moving = ([[0.0] * 3] * 3, _skew(Vector3.of(v[3:])), _skew(-Vector3.of(v[:3])))
@@ -121,8 +123,9 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that compute the force that accelerates a free root: the input and the external force,
-    minus the forces on the root's body and on its subtree.
+    """Return the steps that compute the force that accelerates a free root: the root's entries of tau and its
+    external force, minus the forces on the root's body and on the bodies that it carries, at zero
+    accelerations.
     """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)
@@ -138,8 +141,8 @@ def root_torques(layout: WindowLayout) -> list[Statement]:
 
 
 def root_itself(layout: WindowLayout, by_q: str, by_v: str) -> Step:
-    """Return the step that adds derivatives of a free root's acceleration, for unit vectors e: e x G by
-    orientation, -w x e by linear velocity, (-e x v, -w x e) by angular velocity.
+    """Return the step that adds derivatives of a free root's acceleration along unit vectors e: e x G by
+    orientation, -w x e by linear velocity, and (-e x v, -w x e) by angular velocity.
 
     M times these accelerations are the right-hand sides that `products.root_columns` leaves out.
     """

@@ -108,7 +108,7 @@ def of_row(layout: WindowLayout, name: str) -> Step:
 
 
 def _lane_above(array: str, size: int, k: Index = K) -> dict[str, Place]:
-    """Return the place of entry k of the parent of each body of row r."""
+    """Return the place of entry k of the parent of each body of row r, by lane."""
     places = {}
     for m in range(LIMBS):
         entry = plus(Multiple(LIMBS, R), m)
@@ -173,7 +173,7 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: WindowLayout) -> Loop:
-    """Return the loop to the root that keeps s, K = U / D and 1 / D of each joint in `factors`, and adds
+    """Return the loop, leaves to root, that keeps s, K = U / D and 1 / D of each joint in `factors`, and adds
     articulated inertias to those of the parents.
     """
     size = layout.inertia_size
@@ -197,8 +197,8 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the loop to the root that computes F_q, F_v, F_a and t of each joint, keeps F_a and t in `owns`,
-    and adds sums over subtrees to those of the parents.
+    """Return the loop, leaves to root, that computes F_q, F_v, F_a and t of each joint, keeps F_a and t in
+    `owns`, and adds sums over subtrees to those of the parents.
     """
     stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
@@ -230,7 +230,7 @@ def turned(layout: WindowLayout) -> list[Statement]:
 
 def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, int, int]]]:
     """Yield the runs of consecutive columns in the lanes of the `LIMBS` rows from `first` on: (first column,
-    (lane, first of these rows, number of columns)).
+    (lane, index of the run's first row among these rows, number of columns)).
     """
     for lane in range(LIMBS):
         nodes: Sequence[Node | None] = [row[lane] for row in layout.schedule.grid[first : first + LIMBS]]
@@ -242,8 +242,8 @@ def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, 
 
 
 def posed(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that copy the constants to `posed` and add frames of joints with several degrees of
-    freedom.
+    """Return the steps that copy the constants to `posed`, and insert the frames of joints with several
+    degrees of freedom, which depend on q.
     """
     if not layout.schedule.filled_in:
         return []

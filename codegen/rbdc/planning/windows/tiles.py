@@ -1,8 +1,13 @@
 """Derivatives of inverse dynamics, by loops over windows of columns.
 
 If j is i or a descendant of i, entry (i, j) is s_i . F_j, with F = F_q, F_v, F_a for the derivatives by q, v,
-a. If j is an ancestor of i, the entry is w(psidot_j) . t_i + psiddot_j . F_a,i by q, w(s_j) . t_i + sigma_j .
-F_a,i by v and s_j . F_a,i by a, where w is the angular part. A tile is one row of the matrices in a window.
+a. If j is an ancestor of i, entry (i, j) is
+
+    by q:  w(psidot_j) . t_i + psiddot_j . F_a,i
+    by v:  w(s_j) . t_i + sigma_j . F_a,i
+    by a:  s_j . F_a,i
+
+with sigma_j = 2 psidot_j and the angular part w. A tile is one row of the matrices in a window.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ _ROW: Index = TableEntry("tile_row", T)
 class Matrices:
     """Where rows of a window are written.
 
-    arrays: name of the array, by matrix (q, v, a).
+    arrays: name of the array of the derivatives by q, v or a, by this letter.
     pitch: distance between rows.
     column: strides of the window's first column.
     """
@@ -39,13 +44,14 @@ class Matrices:
     column: tuple[tuple[Index, int], ...]
 
     def row(self, x: str, row: Index) -> Place:
-        """Return a row of a window in a matrix."""
+        """Return the place of a row of a window in the matrix of derivatives by `x`."""
         return Place(self.arrays[x], ((row, self.pitch), *self.column))
 
 
 def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles are sorted by columns:
-    only in the row's subtree, both there and above the row, only above the row.
+    """Yield tables of windows, their tiles, rows without entries, and masks. In a window, tiles with columns
+    only in the row's subtree come first, then tiles with columns there and above the row, then tiles with
+    columns only above the row.
     """
     masks: dict[int, int] = {}
     tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
@@ -76,8 +82,8 @@ def _bits(tiles: Sequence[Tile]) -> tuple[list[int], list[int]]:
 
 
 ABOVE, BELOW = "held_above", "held_below"
-"""Arrays of a window's vectors: s, 2 psidot and psiddot for rows below the columns; F_q, F_v and F_a for rows
-above the columns.
+"""Arrays of vectors over a window's columns: s, 2 psidot and psiddot for rows below the columns (`ABOVE`);
+F_q, F_v and F_a for rows above the columns (`BELOW`).
 """
 
 
@@ -87,7 +93,7 @@ def held_arrays(layout: WindowLayout) -> dict[str, int]:
 
 
 def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
-    """Return the statements that fill the rows with entries of window w."""
+    """Return the statements that fill those rows of window w that have entries."""
     first, both, last, end = (TableEntry("kinds", plus(Multiple(3, W), k)) for k in range(4))
     root = [_root_rows(layout, to)] if layout.schedule.free else []
     return [
@@ -154,7 +160,7 @@ def _root_rows(layout: WindowLayout, to: Matrices) -> Step:
 
 
 def derivatives(layout: WindowLayout, arrays: dict[str, str]) -> Routine:
-    """Return the routine that computes the derivatives of inverse dynamics by windows, including zeros."""
+    """Return the routine that stores derivatives of inverse dynamics, window by window, including zeros."""
     to = Matrices(arrays, layout.columns, ((COLUMN, 1),))
     m = PlaceRecorder(layout.lanes)
     for x in arrays:

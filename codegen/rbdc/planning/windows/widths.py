@@ -1,11 +1,13 @@
 """The windows of columns and the supernodes of L, for each width of registers.
 
-A supernode of L consists of consecutive columns whose parents are each other or one common column.
+A supernode of L consists of consecutive columns; the parent of each is in the supernode, or one common column
+outside.
 
-For a supernode B let T be the inverse of L within B, and K = U / D of its joints, one row each. For each
-column of M^-1 let a be the acceleration of the body that carries B. Then (M^-1)_BC = -T K a_C for the columns
-C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion of Takahashi, Fagan and Chin (1973)
-by blocks, with L_BA = K S_A and a = S_A (M^-1)_A for the ancestors A of B and their motions S_A.
+For a supernode B let T be the inverse of L within B, and K = U / D of its joints, one row each. Take each
+column of M^-1 as joint accelerations; a is the resulting acceleration of the body that carries B. Then
+(M^-1)_BC = -T K a_C for the columns C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion
+of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A and a = S_A (M^-1)_A for the ancestors A of B
+and their motions S_A.
 """
 
 from __future__ import annotations
@@ -41,10 +43,10 @@ class SupernodeRow:
 class Shape:
     """Shape of a supernode; supernodes of one shape share their code.
 
-    parents: for each column the index of the column to which it is attached, -1 if outside the supernode.
+    parents: for each column the index of its parent in the supernode, -1 if the parent is outside.
     rooted: whether the columns are a free root's.
     top: whether the first column is the first of the matrix.
-    lane: lane of the first column: not 0 if a register that begins with this column ends beyond the matrix.
+    lane: lane of the first column: not 0 if a register from this column on would end beyond the matrix.
     """
 
     parents: tuple[int, ...]
@@ -92,8 +94,8 @@ def supernodes(schedule: Schedule, lanes: int) -> tuple[Supernode, ...]:
     """Return supernodes that cover all columns, none longer than a register; from the last column on, each is
     as long as possible.
 
-    The split with the fewest products needs 0.98 to 1.0 times as many (six robots with a windows kernel,
-    registers of 2, 4 and 8 columns).
+    The split with the fewest products needs 0.98 to 1.0 times as many products (six robots with a windows
+    kernel, registers of 2, 4 and 8 columns).
     """
     carriers, first = schedule.column_parents, schedule.first
     # each column of a free root is the parent of the next
@@ -116,9 +118,12 @@ def _hang_together(parents: Sequence[int], start: int, end: int) -> bool:
 PRODUCT_ROWS = 6
 """Number of rows of M^-1 that are multiplied by right-hand sides at once; each row has two sums, by q and v.
 
-Times relative to 6 rows, measured on a Xeon with AVX-512, Unitree G1, clang 19 and gcc 12: 12 rows in 32
-registers 0.99 and 0.97, with AVX2 4 and 5 rows 1.0 to 1.03. Solves by supernodes instead of these products
-took 1.00 and 1.03.
+Time relative to 6 rows, for Unitree G1 on a Xeon with AVX-512:
+
+                                              clang 19  gcc 12
+    12 rows in 32 registers                   0.99      0.97
+    4 and 5 rows, AVX2                        1.0 to 1.03
+    solves by supernodes, not these products  1.00      1.03
 """
 
 REGISTERS = (64, 32, 16)
@@ -165,7 +170,9 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return all widths, the longest registers first; none is wider than the columns without a free root."""
+    """Return all widths, the longest registers first; no register has more lanes than joints have columns,
+    without a free root.
+    """
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
