@@ -1,4 +1,4 @@
-"""The columns of a climb from a frame to the root; the frames that six or more degrees of freedom carry."""
+"""The columns of a climb from a frame to the root; the frames that at least six degrees of freedom move."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ def first_columns(model: Problem) -> list[int]:
 def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
     """Return for each column of a climb: its index in v, factor, body, and order.
 
-    factor: multiplier of a mimic joint, else 1. order: 1 for the curvature, 2 for the jerk of a mimic joint
-    along a curve, whose columns include their factors; else 0.
+    factor: multiplier of a linear mimic joint, else 1; columns of mimic joints along curves include slopes.
+    order: 0 for a Jacobian column; 1 for the column of the curvature (second derivative) of a mimic joint's
+        curve, 2 for that of its jerk (third derivative).
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]
@@ -26,7 +27,7 @@ def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
 
 
 def enough(model: Problem) -> list[bool]:
-    """Return for each frame whether six degrees of freedom or more carry it."""
+    """Return for each frame whether at least six degrees of freedom move it."""
     carrying = list[int]()
     for body in model.bodies:
         carrying.append(body.joint.nv + (0 if body.parent == WORLD else carrying[body.parent]))

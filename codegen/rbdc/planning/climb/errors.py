@@ -18,8 +18,8 @@ def error(model: Problem) -> list[Statement]:
 
 
 def error_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of J(e)^-1 times the LOCAL columns, and of -J(-e)^-1 times the motions of the target's
-    entries. J is the right Jacobian of SE(3), e the error.
+    """Return the loops of the derivatives by q, J(e)^-1 times the LOCAL columns, and by the target's entries,
+    -J(-e)^-1 times the target's motions along its entries. J is the right Jacobian of SE(3), e the error.
     """
 
     def rates(m: PathStep) -> None:

@@ -93,7 +93,7 @@ def _integers(name: str, numbers: Sequence[int]) -> ConstantTable:
 
 
 def _arrays(model: Problem, function: Function, statements: Sequence[Statement]) -> dict[str, int]:
-    """Return the sizes of the arrays that statements write beside the results; six by default."""
+    """Return the sizes of the arrays that statements write beside the results: by default six numbers."""
     sizes = {"relative": 6 * (model.njoints + 1), "steps": 6 * model.njoints, "s": 6 * len(frame_dofs(model))}
     sizes |= {
         "jacobian": 6 * model.nv,

@@ -1,8 +1,8 @@
 """The loops of a frame's Jacobian, velocity and acceleration, and of their derivatives.
 
-X: placement of the frame in a body of the path. s_k: column k of the LOCAL Jacobian. v_l, a_l: velocity and
-acceleration of the parent body of joint k. d, b: velocity of the frame relative to the parent and to the
-child body of joint k.
+X: placement of the frame in a body of the path. S: motion subspace of the body's joint. s_k: column k of the
+LOCAL Jacobian. v_l, a_l: velocity and acceleration of the parent body of joint k. d, b: velocity of the frame
+relative to the parent and to the child body of joint k.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def jacobian(model: Problem) -> list[Statement]:
 
 
 def velocity(model: Problem) -> list[Statement]:
-    """Return the loops of the velocity: the sum of X^-1 S qdot in the reference frame."""
+    """Return the loops of the velocity: the sum of X^-1 S qdot over the path, in the reference frame."""
 
     def result(m: PathStep) -> None:
         m.write("velocity", m.seen(m.motion("moving"), symbol="v").scalars())
@@ -165,7 +165,7 @@ def acceleration_derivatives(model: Problem, *, classic: bool = False) -> list[S
 def _rates(
     model: Problem, rates: str, total: str, *, squared: bool = False, row: int | None = None
 ) -> list[Statement]:
-    """Add the columns of a body, times its entries of v or a, to the motion `total`.
+    """Add the columns of a body, times its entries of `rates` (v or a), to the motion `total`.
 
     squared: also add the columns of curvature times squares of v.
     row: if `total` is an array of motions along the path, 0 for the row of the body, 1 for the next row.
@@ -196,8 +196,8 @@ def _relative(model: Problem) -> list[Statement]:
 
 
 def _accelerated(model: Problem, rates: str, *, along: bool = False) -> list[Statement]:
-    """Return the loops of the frame's LOCAL velocity, the sum of the steps s = X^-1 S qdot, and acceleration,
-    the sum of X^-1 S qddot + s x b.
+    """Return the loops of the frame's LOCAL velocity, the sum of s = X^-1 S qdot over the path, and its LOCAL
+    acceleration, the sum of X^-1 S qddot + s x b.
 
     along: also keep b and s of each body.
     """

@@ -22,7 +22,7 @@ FELT = 21
 
 
 def tables(model: Problem) -> list[ConstantTable]:
-    """Return tables of the rows above each row of M, and of the first entry of each row's list."""
+    """Return `row_up`, lists of the ancestors of each row of M, and `row_first`, where each list begins."""
     above = rows_above(model)
     starts = [sum(map(len, above[:k])) for k in range(len(above) + 1)]
     entries = [j for rows in above for j in rows] or [0]
@@ -51,9 +51,9 @@ def inertia(model: Problem) -> list[Statement]:
 
     return [
         Clear("y", SIZE * model.nv),
-        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T"),
+        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T of L^T Y = J^T"),
         Clear("felt", FELT),
-        _along_path(model, "solve L^T Y = J^T, sum Y^T D^-1 Y", products, raised),
+        _along_path(model, "solve L^T Y = J^T, and add up Y^T D^-1 Y", products, raised),
         WhereGiven(("mu",), (_changed(model, _regularised),)),
         WhereGiven(("rows",), (_changed(model, _kept),)),
         _changed(model, lambda m, felt: Factorisation(felt).inverse()),
@@ -77,7 +77,7 @@ def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None
     more = () if inside is None else (once(model, inside),)
     return [
         *inertia(model),
-        _along_path(model, "right-hand sides D^-1 Y Lambda", spread),
+        _along_path(model, "right-hand sides of L Jbar = D^-1 Y Lambda", spread),
         Loop(
             "r",
             0,
@@ -105,8 +105,8 @@ def whole(model: Problem) -> list[Statement]:
 
 
 def inertia_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of Lambda and dLambda/dq. dLambda/dq follows from the derivatives of M, and from the
-    derivatives of the frame's velocity for joint velocities equal to the columns of Jbar.
+    """Return the loops of Lambda and dLambda/dq. dLambda/dq follows from the derivatives of M and those of the
+    frame's velocity, with each column of Jbar taken as joint velocities.
     """
 
     def steps(total: str) -> Loop:

@@ -37,8 +37,8 @@ def relative_jacobian(model: Problem) -> list[Statement]:
 
 
 def manipulability_gradient(model: Problem, scalar: ScalarType) -> list[Statement]:
-    """Return the loops of w = sqrt(det(A)), A = J J^T, and of its gradient. Entry k is w times the sum of
-    s_k . (-s_i x* y_i) over the joints i above joint k, with the columns y_i of Y = A^-1 J.
+    """Return the loops of w = sqrt(det(A)), A = J J^T, and of its gradient. Gradient entry k is w times the
+    sum of s_k . (-s_i x* y_i) over the joints i above joint k, with the columns y_i of Y = A^-1 J.
     """
     singular = SINGULAR * 2.0 ** (DOUBLE.bits - scalar.bits)
 

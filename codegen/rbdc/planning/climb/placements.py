@@ -48,8 +48,8 @@ def placement_derivatives(model: Problem) -> list[Statement]:
 
 
 def position_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of the derivatives of the frame's origin p along a, then b: w_o x v_i, where o is
-    nearer to the root and i the other of a and b, and (v, w) are LOCAL_WORLD_ALIGNED columns of J.
+    """Return the loops of the second derivatives of the frame's origin: w_o x v_i, where o is the degree of
+    freedom nearer to the root, i the other one, and (v, w) are LOCAL_WORLD_ALIGNED columns of J.
     """
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
@@ -59,7 +59,9 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of the same derivatives of p, and w_o x (w_i x x) of the axes x."""
+    """Return the loops of the second derivatives of the frame's origin, w_o x v_i, and of each of its axes x,
+    w_o x (w_i x x). `position_second_derivatives` defines the symbols.
+    """
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -84,7 +86,9 @@ def jacobian_derivatives(model: Problem) -> list[Statement]:
 
 
 class Change(Protocol):
-    """The change of a result along two columns, first s, then t. above: as in `column_change`."""
+    """The change of a result along two columns, first s, then t. above: whether the joint of t is that of s
+    or nearer to the root.
+    """
 
     def __call__(self, m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars: ...
 

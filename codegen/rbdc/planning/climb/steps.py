@@ -1,4 +1,4 @@
-"""Steps and loops over the path from a frame to the root.
+"""Steps and loops over the path from a frame to the root. Their arrays:
 
 path: the bodies from the frame to the root, `path[i]`.
 columns: the frame's LOCAL Jacobian, a column for each degree of freedom k (in pairs k and j) of these bodies.
@@ -71,12 +71,12 @@ class PathStep(StepRecorder):
     def put_pair(self, matrices: str, entries: Scalars) -> None:
         """Add entries, times both factors, to the places of the degrees of freedom k and j."""
         one, other = self.factor(), self.factor("j")
-        # in files of batches, where values are vectors, a product of the two factors alone would not be one
+        # in C of batches, products are stored as vectors: one * other, a scalar, would not compile
         values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
         self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
 
     def put_twice(self, matrices: str, entries: Scalars) -> None:
-        """Add entries to the places of the degree of freedom k with itself."""
+        """Add entries to the diagonal places of the degree of freedom k."""
         self._put(matrices, entries, self.model.nv**2, column=self.model.nv + 1)
 
     def _put(self, array: str, entries: Scalars, pitch: int, **strides: int) -> None:
@@ -104,7 +104,7 @@ def by_reference(model: Problem, text: Text) -> Statement:
 
 
 def up(*body: Statement, about: str = "", stop: Index = LENGTH) -> Loop:
-    """Return a loop over i, from the body of the frame to the root, or to before `path[stop]`."""
+    """Return a loop over i, from the body of the frame to the root, or to the body before `path[stop]`."""
     return Loop("i", 0, stop, body, about)
 
 

@@ -3,8 +3,8 @@ each vector lane.
 
 Straight-line code computes the right-hand sides B, known parts of X and the factors of A. The rest is the
 same arithmetic for every column, L^T Y = B and L X = D^-1 Y, row by row over blocks of columns
-(`rbdc.planning.columns.plan`). A is M, or M preceded by rows of contacts; the solutions in the rows of
-contacts are the function's outputs over contacts.
+(`rbdc.planning.columns.plan`). A is M, or M bordered by rows of contacts, which come first. The solutions in
+the rows of contacts are the function's outputs over contacts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from rbdc.spatial import Scalar
 
 WORTH_A_LOOP, MORE_IN_A_LOOP = 1_200, 2.2
 """A solve with more than `WORTH_A_LOOP` operations becomes a loop if the loop has less than `MORE_IN_A_LOOP`
-times as many. Only code that is written out omits blocks of zeros, and half of an inverse.
+times as many. Only code that is written out omits blocks of zeros, and one triangle of an inverse.
 
 Time of a call with the loop divided by the time with rows written out, on a Zen 4 core (AVX-512); operations
 of the solve written out, and operations of the loop divided by these:
@@ -155,7 +155,7 @@ def _results(plan: ColumnPlan) -> Iterator[Statement]:
 
 
 def _copies(plan: ColumnPlan, side: int, p: Parameter, row: int) -> Iterator[Statement]:
-    """Yield the copies of an output's columns, neighbours together. row: its first row in the system."""
+    """Yield a copy for each run of neighbouring columns of an output. row: its first row in the system."""
     width = p.shape[1]
     position = [plan.position(side, column) for column in range(width)]
     starts = [c for c in range(width) if c == 0 or position[c] != position[c - 1] + 1]
@@ -210,7 +210,7 @@ def _parts(rows: Sequence[SolveRow]) -> list[list[SolveRow]]:
 
 def _rows(plan: ColumnPlan, name: str, rows: Sequence[SolveRow]) -> Routine:
     used = {"factor": any(row.terms for row in rows), "pivots": any(row.scaled for row in rows), "y": True}
-    about = f"Rows of the solve. y[{plan.blocks} k + b] is block b of row k, {plan.lanes} columns of it."
+    about = f"Rows of the solve. y[{plan.blocks} k + b] is block b of row k: {plan.lanes} columns."
     arguments = tuple(argument for argument, is_used in used.items() if is_used)
     steps = tuple(_row(plan, row) for row in rows)
     return Routine(name, about, arguments, steps, widths={"y": plan.lanes})
@@ -283,7 +283,8 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
     first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
         "Two rows at once, in strips of blocks: from the last row up for L^T Y = B, then from the first row "
-        "down for L X = D^-1 Y. Other rows are subtracted from both rows, then the first from the second."
+        "down for L X = D^-1 Y. Multiples of other rows are subtracted from both rows, then a multiple of the "
+        "first from the second."
     )
     loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)

@@ -25,11 +25,11 @@ sums of both rows, a block of another row and two entries of L. A loaded block s
 Relative time for derivatives of constrained dynamics, of HyQ (four points) and Unitree G1 (two surfaces), on
 a Zen 4 core:
 
-    relative to                                            HyQ   Unitree G1
-    one row and 12 or 14 blocks, gcc 12                    0.94  0.90
-    three rows and 4 blocks (AVX-512: 12), gcc 12          0.98  1.02
-    three rows and 4 blocks (AVX-512: 12), clang 19        0.98  1.03
-    three rows and 4 blocks, AVX2                          0.96 to 1.03
+    relative to                                  HyQ   Unitree G1
+    one row and 12 or 14 blocks, gcc 12          0.94  0.90
+    three rows and 12 blocks, AVX-512, gcc 12    0.98  1.02
+    three rows and 12 blocks, AVX-512, clang 19  0.98  1.03
+    three rows and 4 blocks, AVX2                0.96 to 1.03
 """
 
 
@@ -93,8 +93,8 @@ class ColumnPlan:
     scalar: type of the numbers; a block of columns fills one vector of this type.
     order: columns of all right-hand sides and of the identity, in their order in a row.
     early: number of columns that are always solved; later columns are zero without optional inputs.
-    stored: (right-hand side, row, column) of the entries that can differ from zero.
-    known: (right-hand side, row, column) of the known entries.
+    stored: (right-hand side, row, column) of the entries of B that can differ from zero.
+    known: (right-hand side, row, column) of the entries of X with known parts.
     factor: (row, column) of the entries of L below its unit diagonal.
     looped: whether the solve is a loop over strips of blocks instead of written out.
     """
@@ -277,7 +277,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """Return the layout that serves all programs: it stores entries that any program does not know as 0."""
+    """Return the layout that serves all programs: it omits only entries that are 0 in each of them."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 

@@ -2,11 +2,12 @@
 tensors of inverse dynamics that `rbdc.algorithms.derivatives.second_order_forward` multiplies by M^-1.
 
 X = [M^-1 | ddq_dq | ddq_dv] has a row X_i for each degree of freedom i. For each column of X, each joint has
-Y, the sum of s_i X_i over the joints above it, and H, the sum of (f, n)_i X_i over its subtree. For the
-columns of M^-1, it also has the sums of L_i X_i and b_i X_i. Q1, Q2 and R are u8, s x* H and u11 with these
-sums in place of (f, n), L and b. Each degree of freedom has weights -Y, -Q2, -Q1 for every row of M^-1, and
-terms for every column of X; a tensor is the product of weights and terms. World-fixed forces add s_k . W s_d,
-where W is the sum of `TurnedForce` times a column of M^-1 over the subtree of d.
+Y, the sum of s_i X_i over the degrees of freedom i above it, and H, the sum of (f, n)_i X_i over its subtree.
+For the columns of M^-1, each joint also has the sums of L_i X_i and b_i X_i over its subtree. Q1, Q2 and R
+are u8, s x* H and u11 with these sums in place of (f, n), L and b. Each degree of freedom has weights -Y,
+-Q2, -Q1 for every row of M^-1, and terms for every column of X; a tensor is the product of weights and terms.
+World-fixed forces add s_k . W s_d, where W is the sum of `TurnedForce` times a column of M^-1 over the
+subtree of d.
 """
 
 from __future__ import annotations
@@ -88,13 +89,12 @@ class AccelerationTensors:
             backward=True,
         )
         yield Loop("e", 0, joints, tuple(self._up()), "root to leaves: Y, the sum of s times rows of X")
-        yield self._listed(
-            "rooted", self._rooted(), about="zeros by q of root joints, as M does not depend on it"
-        )
+        about = "zeros by q of root joints, as M does not depend on it; terms by q twice are added below"
+        yield self._listed("rooted", self._rooted(), about=about)
         yield self._listed(
             "lower_of", *self._by_joint(), about="rows by q and v of each joint that is not a root"
         )
-        about = "derivatives by q twice hold one of two terms of each entry until here: add the transpose"
+        about = "each derivative by q twice is a sum of two terms, of which one is stored: add the transpose"
         yield Loop("r", 0, self.n, (self._symmetrised(),), about)
         if layout.free:
             yield Loop(
@@ -102,11 +102,11 @@ class AccelerationTensors:
                 0,
                 self.n,
                 (self._step(self._root_pair),),
-                "entries along two directions of the free root",
+                "derivatives along two directions of the free root",
             )
         if layout.same:
             yield self._listed(
-                "apart_of", self._same_joint(), about="entries along two directions of one joint"
+                "apart_of", self._same_joint(), about="derivatives along two directions of one joint"
             )
         if layout.loaded:
             yield loads(layout, self._sums(E, 21, R), self.qq)
@@ -129,7 +129,9 @@ class AccelerationTensors:
         return Place("sums", strides, offset + max(row - 12, 0) * self.columns, pitch=pitch)
 
     def _sums_of(self, m: DofRecorder, joint: Index, at: Index, others: int) -> tuple[Motion, Operators]:
-        """Return Y, and H, L and b as operators, of a joint; `others` is the number of entries of L and b."""
+        """Return Y of a joint, and its H, L and b as operators. others: number of entries of L and b that are
+        read.
+        """
         y, h = (m.vectors(6, self._sums(joint, row, at)) for row in (0, 6))
         return Motion.of(y), operators_of([*h, *m.vectors(others, self._sums(joint, 12, at))])
 
@@ -233,7 +235,7 @@ class AccelerationTensors:
                 self._weights(R),
                 ("-Y", "y", (-y).scalars()),
                 (
-                    "-Q2 = -s x* (f, n), with sums f, n, L, b over the subtree",
+                    "-Q2 = -s x* (f, n), with f, n, L, b summed over the subtree",
                     "q2",
                     (-sums.a0(d.s)).scalars(),
                 ),
@@ -376,8 +378,8 @@ class AccelerationTensors:
         return Loop("d", root, n, (*cleared, Loop("x", root, Sum(D, 1), (self._step(entry),))))
 
     def _root_pair(self, m: DofRecorder) -> None:
-        """Add entries along two directions of the free root, whose motions are the unit vectors e: by two
-        velocities A1 e, with A1 = [0, -[f]; [f], L] of the sums; by two q psiddot x f.
+        """Add entries along two directions of the free root, whose motions are the unit vectors e. By two
+        velocities they are A1 e, with A1 = [0, -[f]; [f], L] of the sums; by two q they are psiddot x f.
         """
         h, others = m.numbers(6, self._sums(0, 6, R)), m.numbers(6, self._sums(0, 12, R))
         sums = operators_of([*h, *others])

@@ -1,5 +1,5 @@
-"""Second derivatives of inverse dynamics (tensors): for each degree of freedom d all entries whose deepest
-index is d.
+"""Second derivatives of inverse dynamics (tensors). Entry (i, j, k) is torque i differentiated along j and k.
+For each degree of freedom d, the loops compute all entries whose deepest index (farthest from the root) is d.
 
 In the row of a torque i above the joint of d, entries are products of s_i with forces, which depend on d and
 a direction k of the path to d. In the row of d itself, entries are products of u8, u9 and u11, which depend
@@ -70,10 +70,11 @@ class Torques:
         root, size = self.layout.root, self.layout.size
         if root:
             all_parts = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=True))
-            yield Loop("d", 0, root, tuple(all_parts), "entries along two directions of the free root")
+            yield Loop("d", 0, root, tuple(all_parts), "derivatives along two directions of the free root")
         others = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=False))
         body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
-        yield Loop("d", root, size, body, "entries (i, j, k) whose deepest index is d")
+        about = "entries (i, j, k), torque i along j and k, whose deepest index is d"
+        yield Loop("d", root, size, body, about)
         if self.layout.several:
             yield self._of_one_joint()
 
@@ -102,13 +103,15 @@ class Torques:
             "A3 psidot_k + A1 psiddot_k",
             "A3 psidot_k + A1 psiddot_k + s_k x* fq",
             "A3 s_k + A1 sigma_k",
-            "B(I, s_d) psidot_k",
+            "B(I, s_d) psidot_k, with B(I, s) = A0 + A1",
             "B(I, s_d) psidot_k + s_k x* fv",
         )
         above: list[Named] = [
             (formula, name, force.scalars())
             for formula, (name, force) in zip(
-                (*formulas, "A1 s_k", "A0 s_k"), forces._asdict().items(), strict=True
+                (*formulas, "A1 s_k = (-f x w_k, f x u_k + L w_k)", "A0 s_k = (w_k x f, u_k x f + w_k x n)"),
+                forces._asdict().items(),
+                strict=True,
             )
         ]
         m.give(Place("forces"), *above)
@@ -137,7 +140,7 @@ class Torques:
         """Yield the rows of torques above all directions of a block, above some, and above none."""
         e = "e"
         about = (
-            "entries (i, d, k), (i, k, d), (d, i, k) for `count` directions k, of which `above` are above d"
+            "entries (i, d, k), (i, k, d), (d, i, k) for `count` directions k; `above` of them are above d"
         )
         path, partial, end = (
             TableEntry("path_of", D),
@@ -170,8 +173,8 @@ class Torques:
         self._put_rows(m, X, TorqueEntries(*values))
 
     def _powers(self, m: DofRecorder, i: Index, *entries: int) -> Iterator[Scalar]:
-        """Yield s_i times the `forces` at `entries`, A1 s and A0 s. A1 s and A0 s differ in the angular part
-        only.
+        """Yield the dot products of s_i with the `forces` at `entries`, then with A1 s and A0 s, which differ
+        in the angular part only.
         """
         s, f = m.direction(i).s, m.vectors(FORCES, Place("forces"))
         yield from (s.dot(Force.of(f[entry : entry + 6])) for entry in entries)
@@ -240,7 +243,8 @@ class Torques:
         """
         rows, same = name != "own_row_of_one", name == "own_row_of_several"
         step = self._step(lambda m: self._row_of_d(m, rows=rows, same=same))
-        about = "entries (d, j, k) and (d, k, j) for `count` directions k, of which `above` are above j"
+        which = "`above` of them are above j" if rows else "none is above j"
+        about = f"entries (d, j, k) and (d, k, j) for `count` directions k; {which}"
         indices = {"d": D, "j": j, "from": dof, "k": k, "count": count, **({"above": above} if rows else {})}
         return self._call(name, about, ("state", "beside", *self.outputs[:3]), step, indices)
 
@@ -275,8 +279,9 @@ class Torques:
         """Yield entries along `count` directions of a free root, from `begin` on. alone: whether d belongs to
         the root.
 
-        The root moves along the unit vectors e of the common frame, with psidot = 0 and psiddot = (g x e, 0).
-        So all entries by q of the root and v of another joint are zero.
+        The root moves along the unit vectors s of the common frame, with psidot = 0 and psiddot = (G x w, 0),
+        where G = -R^T g is the acceleration in place of gravity. So all entries by q of the root and v of
+        another joint are zero.
         """
         lanes = self.layout.lanes
 
@@ -284,11 +289,11 @@ class Torques:
             o, k = m.operators(D), m.direction(begin, wide=True)
             m.give(
                 Place("root"),
-                ("A1 s", "a1", o.a1(k.s).scalars()),
-                ("A0 s", "a0", o.a0(k.s).scalars()),
-                ("A3 s + A1 sigma", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
+                ("A1 s_k = (-f x w_k, f x u_k + L w_k)", "a1", o.a1(k.s).scalars()),
+                ("A0 s_k = (w_k x f, u_k x f + w_k x n)", "a0", o.a0(k.s).scalars()),
+                ("A3 s_k + A1 sigma_k", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
                 (
-                    "A1 psiddot, with psiddot = (g x e, 0)",
+                    "A1 psiddot_k, with psiddot_k = (G x w_k, 0), G = -R^T g in place of gravity",
                     "qq",
                     o.i_s.linear.cross(k.psi_second.linear).scalars(),
                 ),
@@ -329,8 +334,8 @@ class Torques:
             yield self._rows_from(TableEntry("path_of", D), begin, count)
 
     def _of_one_joint(self) -> Statement:
-        """Add s . I (s_d x s_x) of torques above to entries by the velocities of two directions d and x of
-        one joint.
+        """For each torque i above a joint, add s_i . I (s_d x s_x) to its derivative by the velocities of two
+        directions d and x of the joint.
         """
         n, joint = self.layout.size, JointIndices(TableEntry("apart_of", Y))
 
@@ -354,5 +359,5 @@ class Torques:
             0,
             len(self.path.columns["apart_of"]),
             (each,),
-            "entries by velocities of two directions of one joint",
+            "derivatives of torques above a joint by the velocities of two of its directions",
         )

@@ -9,7 +9,7 @@ from rbdc.functions.scalar_types import ScalarType
 from rbdc.model import WORLD, Problem
 
 STATE = 52
-"""Number of rows that straight-line code computes for each degree of freedom
+"""Number of rows that straight-line code computes, with a column for each degree of freedom
 (`rbdc.algorithms.derivatives.second_order.path_quantities`), without the rows of a world-fixed force.
 """
 OPERATORS = 39
@@ -47,7 +47,7 @@ class PathLayout:
     joints: all joints.
     size: number of degrees of freedom.
     lanes: number of degrees of freedom in a vector.
-    free: whether all joints are on one free root, which is treated separately.
+    free: whether the tree has one root, which is free and then treated separately.
     loaded: whether external forces are world-fixed.
     """
 
@@ -75,7 +75,7 @@ class PathLayout:
 
     @property
     def columns(self) -> int:
-        """Distance between rows of operators."""
+        """Number of degrees of freedom, rounded up to whole vectors: the distance between rows of `op`."""
         return -(-self.size // self.lanes) * self.lanes
 
     @property
@@ -90,7 +90,7 @@ class PathLayout:
 
     @property
     def pairs(self) -> bool:
-        """Whether a joint has several degrees of freedom."""
+        """Whether any joint has several degrees of freedom."""
         return any(joint.size > 1 for joint in self.joints)
 
     @property
@@ -100,7 +100,7 @@ class PathLayout:
 
     @property
     def several(self) -> bool:
-        """Whether a joint other than a free root has several degrees of freedom."""
+        """Whether any joint other than a free root has several degrees of freedom."""
         return self.widest > 1
 
     @property

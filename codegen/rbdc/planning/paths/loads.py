@@ -12,9 +12,10 @@ from rbdc.spatial import Force
 
 
 def loads(layout: PathLayout, sums: Place, qq: str) -> Loop:
-    """Return the loop that adds the terms of world-fixed forces to `qq`, by d and each k at or above d.
+    """Return the loop that adds the terms of world-fixed forces to `qq`: acceleration r, by q of d and q of
+    each k at or above d.
 
-    Row r gets the sum of (M^-1)_ri s_k . ((s_d x s_i) x* F_i) over all i in the subtree of d, with the force
+    A term is the sum of (M^-1)_ri s_k . ((s_d x s_i) x* F_i) over all i in the subtree of d, with the force
     F_i on the subtree of i. sums: place of the sums of `TurnedForce` of joint e.
     """
     n, joints = layout.size, len(layout.joints)

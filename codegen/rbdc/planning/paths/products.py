@@ -54,11 +54,11 @@ def tile_height(layout: PathLayout) -> int:
 
 
 class TiledProduct:
-    """The product weights^T terms for every acceleration, from column `begin` on, in tiles of `tile_height`
-    rows and two vectors of columns.
+    """The product weights^T terms, with a row for each acceleration, from column `begin` on, in tiles of
+    `tile_height` rows and two vectors of columns.
 
-    An entry of tile t is a sum of depths[deep + t] products, three at a time. pitches: distances between rows
-    of weights, and between rows of terms.
+    An entry in the t-th tile of a row of tiles is a sum of depths[deep + t] products, three at a time.
+    pitches: distances between rows of weights, and between rows of terms.
     """
 
     def __init__(self, layout: PathLayout, begin: int, pitches: tuple[int, int]) -> None:

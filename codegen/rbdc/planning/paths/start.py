@@ -16,8 +16,8 @@ from rbdc.planning.paths.tables import ABOVE, COUNT, FIRST, D, blocks_of
 
 
 def operators(layout: PathLayout) -> list[Statement]:
-    """Return the step that stores zeros after the last entries, where vectors end, and the loop of the
-    operators.
+    """Return the step that stores zeros after the last entries, where the last vectors end, and the loop that
+    computes the operators.
     """
 
     def text(m: DofRecorder) -> None:
@@ -32,8 +32,8 @@ def operators(layout: PathLayout) -> list[Statement]:
             ("(f, n) = I s", "f", o.i_s.scalars()),
             ("L = [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T", "l", o.symmetric.scalars()),
             ("b = p x u + N^T w", "b", o.b.scalars()),
-            ("p' of A3 = w x p + 2 f', with (f', n') and L' of psidot", "p", o.p3.scalars()),
-            ("N' of A3 = [w]N - N[w] - [u][p] + L' - [n']", "n", o.n3.scalars()),
+            ("A3 x = (-p' x w(x), N' w(x)): p' = w x p + 2 f', f' = f of psidot", "p", o.p3.scalars()),
+            ("N' = [w]N - N[w] - [u][p] + L' - [n'], L' and n' of psidot", "n", o.n3.scalars()),
             ("fq = B psidot + I psiddot + s x* force of the subtree", "fq", o.by_q.scalars()),
             ("fv = B s + I sigma", "fv", o.by_v.scalars()),
             *loaded,

@@ -48,7 +48,7 @@ class DofRecorder(PlaceRecorder):
         return Force.of(self.read(place, LOAD, wide=wide))
 
     def rows(self, array: str, at: Index, row: int = 0) -> Place:
-        """Return the place of degree of freedom `at`, from `row` on, in an array with a column for each."""
+        """Return the place of column `at`, from `row` on, in an array of columns for degrees of freedom."""
         return Place(array, ((at, 1),), row * self.layout.columns, pitch=self.layout.columns)
 
     def _state(self, at: Index, wide: bool) -> list[Scalar]:

@@ -14,8 +14,8 @@ from rbdc.planning.loops.ancestors import Ancestors
 from rbdc.planning.paths.layout import JointOnPath, PathLayout
 
 DEPTH = 15
-"""Number of products that an entry of the tensors of forward dynamics sums; three fewer in tiles whose
-columns contain no ancestor of the degree of freedom.
+"""Number of products in an entry of the tensors of forward dynamics; three fewer in tiles whose columns
+contain no ancestor of d and, for derivatives by q twice, not d.
 """
 D, E, X, Y, K, B = map(Variable, "dexykb")
 """Loop variables: d degrees of freedom, e entries of lists, x other degrees of freedom of a joint, y rows, k
@@ -65,9 +65,9 @@ class PathBlock:
     start: the entry of `up` with which the path begins.
     above: number of degrees of freedom of the block strictly above the joint at the end.
     moving: whether the joint of the block's last degree of freedom is not a root.
-    partial: positions above the joint at the end and above some, but not all, of the block: entries `all` to
-        `some` of `up`.
-    tail: first entry of `up` below all degrees of freedom of the block.
+    partial: positions above the joint at the end and above some, but not all, joints of the block.
+    all, some: entries of `up` where `partial` begins and ends.
+    tail: first entry of `up` below all joints of the block.
     """
 
     def __init__(
@@ -108,13 +108,13 @@ class PathTables:
         return Ancestors.of_parents(parents)
 
     def path(self, dof: int) -> tuple[int, ...]:
-        """Return the degrees of freedom on the path to a degree of freedom, including all of its joint."""
+        """Return the degrees of freedom on the path to `dof`, including all of its joint."""
         last = self.owners[dof].dof + self.owners[dof].size - 1
         return (*self.up.above(last), last)
 
     @cached_property
     def blocks(self) -> list[list[PathBlock]]:
-        """The blocks of the path to each degree of freedom, without a free root."""
+        """For each degree of freedom, the blocks of its path, without a free root."""
         return [list(self._blocks(dof)) for dof in range(self.layout.size)]
 
     def _blocks(self, dof: int) -> Iterator[PathBlock]:
@@ -138,8 +138,8 @@ class PathTables:
         return [joint.above == number for number, joint in enumerate(self.layout.joints)]
 
     def tree_rows(self, dof: Index) -> tuple[Index, tuple[str, Index, Index]]:
-        """Return the index and the (variable, start, stop) of a loop over the tree of `dof`: accelerations of
-        other trees are not coupled.
+        """Return the index and the (variable, start, stop) of a loop over the tree of `dof`. Accelerations of
+        different trees are not coupled.
         """
         y = Variable("y")
         if sum(self.roots) == 1:
@@ -158,7 +158,9 @@ class PathTables:
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
-        """Return all tables. `partial_lanes` has 1 in lanes of directions below a partial row, else 0."""
+        """Return all tables. `partial_lanes` has 1 in lanes of directions below a `partial_row`, else 0. Row
+        k of `first_lanes` has 1 in the first k lanes.
+        """
         tables = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()
@@ -174,10 +176,8 @@ class PathTables:
 
     def _of_blocks(self) -> dict[str, Sequence[int]]:
         """Return tables of the blocks, of the rows above some of a block's directions (`partial_...`), and of
-        the directions of a block's joints (`own_...`).
-
-        The tables `own_...` have the position on the path, the degree of freedom, the number of the block's
-        directions not below its joint, and the number above its joint.
+        the directions j of a block's joints (`own_...`): position of j on the path, its degree of freedom,
+        and the numbers of the block's directions not below and above the joint of j.
         """
         each = [block for row in self.blocks for block in row]
         owned = [[self._own_row(block, j) for j in range(block.begins[0], block.end)] for block in each]
@@ -203,11 +203,12 @@ class PathTables:
         return j, dof, min(begin + self.owners[dof].size, block.count), min(max(begin, 0), block.count)
 
     def _of_paths(self) -> dict[str, Sequence[int]]:
-        """Return paths as entries of `up`: for each degree of freedom the start of its path below a free
-        root, and the start and the end of its joint.
+        """Return lists for each degree of freedom.
 
-        related: for each, all on the path to it, and all on whose path it lies.
-        tree: for each, all of its tree.
+        path_of, joint_of, end_of: entries of `up` where its path below a free root begins, where its joint
+            begins, and where its joint ends.
+        related: its ancestors, its descendants, and all of its joint.
+        tree: all of its tree.
         """
         start, owners, every = self.up.start, self.owners, range(self.layout.size)
         related = [[k for k in every if k in self.path(d) or d in self.path(k)] for d in every]
@@ -233,7 +234,7 @@ class PathTables:
         lower_of: joints below another joint.
         several_of: joints with several degrees of freedom.
         apart_of: joints whose pairs of directions have extra terms.
-        rooted: degrees of freedom of roots; of a free root the first.
+        rooted: degrees of freedom of roots; only the first of a free root.
         """
         joints, roots = self.layout.joints, self.roots
         last = [joint.end == joints[joint.above].end for joint in joints]

@@ -1,10 +1,11 @@
 """Hessians of weighted sums: w^T tau of torques, and w^T ddq of accelerations. For accelerations, the weights
 of torques are -M^-1 w.
 
-For each joint, y is the sum of s_i w_i over the joints i strictly above. H, L and b are the sums of (f, n)_i,
-L_i and b_i times w_i over its subtree; with world-fixed forces, `TurnedForce` is summed in the same way. Q1,
-Q2 and R are u8, s x* H and u11 of these sums. From the sums, each degree of freedom gets a row of factors.
-Products of this row with the motions of the path are the entries of the Hessian.
+For each joint, y is the sum of s_i w_i over the degrees of freedom i strictly above, with the weights w_i of
+torques. H, L and b are the sums of (f, n)_i, L_i and b_i times w_i over its subtree; with world-fixed forces,
+`TurnedForce` is summed in the same way. Q1, Q2 and R are u8, s x* H and u11 with these sums in place of (f,
+n), L and b. From the sums, each degree of freedom gets a row of factors. Products of this row with the
+motions of the path are the entries of the Hessian.
 """
 
 from __future__ import annotations
@@ -120,8 +121,8 @@ def changed(path: PathTables, outputs: Sequence[str]) -> list[Statement]:
 class Hessian:
     """The loops over `weights` of torques that compute qq, vv, qv and the block by q and a.
 
-    with_root: also compute the entries by q of a free root and q of another joint; the terms of
-        accelerations cancel these entries.
+    with_root: also compute the entries by q of a free root and q of another joint. For accelerations these
+        entries are zero.
     """
 
     def __init__(self, path: PathTables, outputs: Sequence[str], *, with_root: bool) -> None:
@@ -200,14 +201,18 @@ class Hessian:
         rate = o.p3.cross(y.linear) + o.n3.apply_transposed(y.angular) + sums.u8(d)
         m.give(
             m.rows("rows", D),
-            ("A3^T y + Q1, with Q1 = u8 of the sums", "rate", rate.scalars()),
+            ("A3^T y + Q1, with Q1 = u8 computed from the sums", "rate", rate.scalars()),
             ("A1 y + s x* H, with the sum H of (f, n)", "second", (o.a1(y) + sums.a0(d.s)).scalars()),
-            ("B(I, s)^T y - R, with R = u11 of the sums", "motion", (o.u11(y) - sums.u11(d.s)).scalars()),
+            (
+                "B(I, s)^T y - R, with R = u11 computed from the sums",
+                "motion",
+                (o.u11(y) - sums.u11(d.s)).scalars(),
+            ),
             ("y x s", "turned", y.cross(d.s).scalars()),
         )
         if self.layout.loaded:
             turned = TurnedForce.of(m.vectors(TURNED_LOAD, m.rows("sums", D, SUMS)))
-            m.give(m.rows("rows", D, ROWS), ("sum of (s x s_i) x* F_i", "load", turned(d.s).scalars()))
+            m.give(m.rows("rows", D, ROWS), ("sum of w_i (s x s_i) x* F_i", "load", turned(d.s).scalars()))
 
     def _with_load(self, m: DofRecorder, qq: Scalar, k: Direction) -> Scalar:
         """Return qq with the terms of world-fixed forces, if any."""
@@ -287,8 +292,8 @@ class Hessian:
         )
 
     def _pairs(self) -> Statement:
-        """Store vv of two directions d and x of one joint: (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1
-        s_x, with A1 of the sums.
+        """Store vv of two directions d and x of one joint, with A1 computed from the sums:
+        (y x s_d) . I s_x + (y x s_x) . I s_d - s_d . A1 s_x.
         """
         joint, count = JointIndices(TableEntry("several_of", E)), len(self.path.columns["several_of"])
 

@@ -103,7 +103,7 @@ class _SupernodeLoops:
             statements += self._accelerations(TableEntry("first_of", NODE))
         parents = ", ".join(map(str, shape.parents))
         kind = ", free root" if shape.rooted else ""
-        about = f"M^-1 for a supernode (size {size}{kind}); parent index of each column: {parents} (-1: outside)"
+        about = f"M^-1 for a supernode (size {size}{kind}); parent of each column: {parents} (-1: outside)"
         statements.append(self._itself())
         names = set(names_in(statements))
         sizes = {"within": size * lanes, "inner": size * lanes, "outer": size * self.pitch}

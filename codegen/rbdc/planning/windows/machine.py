@@ -26,7 +26,7 @@ ABOVE = Index("up")
 
 
 class StoredEntry(NamedTuple):
-    """The place of a number: it is `factor` times entry `entry` of `array`, and is only written for factor 1."""
+    """The place of a number: `factor` times entry `entry` of `array`. It is written only if factor is 1."""
 
     array: str
     entry: int
