@@ -18,8 +18,8 @@ def frame_dofs(model: Problem) -> list[tuple[int, float, int, int]]:
     """Return for each column of a climb: its index in v, factor, body, and order.
 
     factor: multiplier of a linear mimic joint, else 1; columns of mimic joints along curves include slopes.
-    order: 0 for a Jacobian column; 1 for the column of the curvature (second derivative) of a mimic joint's
-        curve, 2 for that of its jerk (third derivative).
+    order: 0 for a Jacobian column, 1 for the curvature and 2 for the jerk (second and third derivative) of a
+        mimic joint's curve.
     """
     table = [(column, 1.0 if k in model.curves else factor, k, 0) for column, factor, k in dof_table(model)]
     bends = [(model.bodies[k].index_v, 0.0, k, order) for k in model.curves for order in (1, 2)]

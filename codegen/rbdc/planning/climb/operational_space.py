@@ -51,7 +51,7 @@ def inertia(model: Problem) -> list[Statement]:
 
     return [
         Clear("y", SIZE * model.nv),
-        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T of L^T Y = J^T"),
+        up(of_joint(model, by_reference(model, column)), about="right-hand sides J^T"),
         Clear("felt", FELT),
         _along_path(model, "solve L^T Y = J^T, and add up Y^T D^-1 Y", products, raised),
         WhereGiven(("mu",), (_changed(model, _regularised),)),
@@ -77,7 +77,7 @@ def consistent_inverse(model: Problem, inside: Callable[[PathStep], None] | None
     more = () if inside is None else (once(model, inside),)
     return [
         *inertia(model),
-        _along_path(model, "right-hand sides of L Jbar = D^-1 Y Lambda", spread),
+        _along_path(model, "right-hand sides D^-1 Y Lambda", spread),
         Loop(
             "r",
             0,
@@ -105,7 +105,7 @@ def whole(model: Problem) -> list[Statement]:
 
 
 def inertia_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of Lambda and dLambda/dq. dLambda/dq follows from the derivatives of M and those of the
+    """Return the loops of Lambda and dLambda/dq. dLambda/dq follows from the derivatives of M and of the
     frame's velocity, with each column of Jbar taken as joint velocities.
     """
 

@@ -59,9 +59,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of the second derivatives of the frame's origin, w_o x v_i, and of each of its axes x,
-    w_o x (w_i x x). `position_second_derivatives` defines the symbols.
-    """
+    """Return the loops of `position_second_derivatives`, and of w_o x (w_i x x) for each axis x."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))
@@ -96,7 +94,6 @@ class Change(Protocol):
 def _second(
     model: Problem, matrices: str, reference: str, change: Change, bend: Callable[[PathStep, Motion], Scalars]
 ) -> list[Statement]:
-    """Return loops over pairs of columns in a reference frame, and over columns of curvature."""
     array = "columns" if reference == "LOCAL" else "s"
 
     def column(m: PathStep) -> None:

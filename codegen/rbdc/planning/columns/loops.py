@@ -254,7 +254,6 @@ def _tables(plan: ColumnPlan, name: str, cut: Sequence[tuple[range, list[RowPair
 
 
 def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Routine:
-    """Return a loop over `count` pairs of rows in strips of `width` blocks, in vectors of `lanes` lanes."""
     pairs, terms = (
         [TableEntry(f"{table}_{name}", plus(Multiple(size, variable), number)) for number in range(2 * size)]
         for table, size, variable in (("pairs", 6, K), ("terms", 3, T))
@@ -283,8 +282,8 @@ def _loop(plan: ColumnPlan, name: str, width: int, count: int, lanes: int) -> Ro
     first, last, *inner = (_at(m, places) for m in (begin, end, *takes))
     about = (
         "Two rows at once, in strips of blocks: from the last row up for L^T Y = B, then from the first row "
-        "down for L X = D^-1 Y. Multiples of other rows are subtracted from both rows, then a multiple of the "
-        "first from the second."
+        "down for L X = D^-1 Y. Multiples of other rows are subtracted from both, then of the first from the "
+        "second."
     )
     loop = Loop("k", 0, count, (first, Loop("t", pairs[5], pairs[11], tuple(inner)), last))
     sizes, widths = dict.fromkeys("ab", vectors * lanes), dict.fromkeys("ab", lanes)

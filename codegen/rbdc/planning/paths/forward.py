@@ -414,7 +414,6 @@ class AccelerationTensors:
 
 
 def _by_q(o: Operators, k: Direction) -> list[Scalar]:
-    """Return the terms by q of k: A3 psidot + A1 psiddot, psiddot, w(psidot)."""
     force = o.a3(k.psi_rate) + o.a1(k.psi_second)
     return [*force.scalars(), *k.psi_second.scalars(), *k.psi_rate.angular.scalars()]
 

@@ -90,11 +90,9 @@ class Torques:
         m.put([value], Place(array, strides, lane_stride=n if down else 1, count=count))
 
     def _beside(self, at: Index, row: int = 0) -> Place:
-        """Return the place of `beside` for a position of the path, from a row on."""
         return Place("beside", ((at, 1),), row * self.layout.pitch, pitch=self.layout.pitch)
 
     def _columns(self, m: DofRecorder) -> None:
-        """Store `forces` and `beside` for d and the directions of a block of its path."""
         o, at = m.operators(D), m.direction(FIRST, wide=True)
         if not self.layout.several:  # avoids a load: sigma = 2 psidot
             at = replace(at, sigma=at.psi_rate + at.psi_rate)
@@ -279,9 +277,8 @@ class Torques:
         """Yield entries along `count` directions of a free root, from `begin` on. alone: whether d belongs to
         the root.
 
-        The root moves along the unit vectors s of the common frame, with psidot = 0 and psiddot = (G x w, 0),
-        where G = -R^T g is the acceleration in place of gravity. So all entries by q of the root and v of
-        another joint are zero.
+        The root moves along the unit vectors s of the common frame, with psidot = 0, psiddot = (G x w, 0) and
+        G = -R^T g. So all entries by q of the root and v of another joint are zero.
         """
         lanes = self.layout.lanes
 
@@ -293,7 +290,7 @@ class Torques:
                 ("A0 s_k = (w_k x f, u_k x f + w_k x n)", "a0", o.a0(k.s).scalars()),
                 ("A3 s_k + A1 sigma_k", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
                 (
-                    "A1 psiddot_k, with psiddot_k = (G x w_k, 0), G = -R^T g in place of gravity",
+                    "A1 psiddot_k, with psiddot_k = (G x w_k, 0) and G = -R^T g",
                     "qq",
                     o.i_s.linear.cross(k.psi_second.linear).scalars(),
                 ),

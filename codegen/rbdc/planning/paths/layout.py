@@ -47,7 +47,7 @@ class PathLayout:
     joints: all joints.
     size: number of degrees of freedom.
     lanes: number of degrees of freedom in a vector.
-    free: whether the tree has one root, which is free and then treated separately.
+    free: whether the tree has only a free root, which is treated separately.
     loaded: whether external forces are world-fixed.
     """
 
@@ -75,7 +75,7 @@ class PathLayout:
 
     @property
     def columns(self) -> int:
-        """Number of degrees of freedom, rounded up to whole vectors: the distance between rows of `op`."""
+        """Number of degrees of freedom, rounded up to whole vectors."""
         return -(-self.size // self.lanes) * self.lanes
 
     @property

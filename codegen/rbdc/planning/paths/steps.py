@@ -16,34 +16,30 @@ from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Ve
 
 
 class DofRecorder(PlaceRecorder):
-    """Recorder of a step over degrees of freedom."""
+    """Recorder of a step over degrees of freedom. wide: return vectors from `at` on, not numbers."""
 
     def __init__(self, layout: PathLayout) -> None:
         super().__init__(layout.lanes)
         self.layout = layout
 
     def direction(self, at: Index, *, wide: bool = False) -> Direction:
-        """Return s, psidot, psiddot and sigma of degree of freedom `at`. wide: return vectors that begin
-        there.
-        """
+        """Return s, psidot, psiddot and sigma of degree of freedom `at`."""
         return Direction(*(Motion.of(self._state(at, wide)[k : k + 6]) for k in range(0, 24, 6)))
 
     def subtree(self, at: Index, *, wide: bool = False) -> Subtree:
         """Return the sums over the subtree of degree of freedom `at`: m, h (3), J (6); p (3), N (9); force
-        (6). wide: return vectors that begin there.
+        (6).
         """
         x = self._state(at, wide)
         n, force = Matrix3.of(x[37:46]), Force.of(x[46:])
         return Subtree(Inertia.of(x[24:34]), Vector3.of(x[34:37]), n, force)
 
     def operators(self, at: Index, *, wide: bool = False) -> Operators:
-        """Return the operators of degree of freedom `at`. wide: return vectors that begin there."""
+        """Return the operators of degree of freedom `at`."""
         return operators_of(self.read(self.rows("op", at), OPERATORS, wide=wide))
 
     def load(self, at: Index, *, wide: bool = False) -> Force:
-        """Return the world-fixed force on the subtree of degree of freedom `at`. wide: return vectors that
-        begin there.
-        """
+        """Return the world-fixed force on the subtree of degree of freedom `at`."""
         place = Place("state", ((at, 1),), STATE * self.layout.size, pitch=self.layout.size)
         return Force.of(self.read(place, LOAD, wide=wide))
 

@@ -158,9 +158,7 @@ class PathTables:
         return self.layout.size // (2 * self.layout.lanes) + 1
 
     def tables(self) -> list[ConstantTable]:
-        """Return all tables. `partial_lanes` has 1 in lanes of directions below a `partial_row`, else 0. Row
-        k of `first_lanes` has 1 in the first k lanes.
-        """
+        """Return all tables. `partial_lanes` has 1 in lanes of directions below a `partial_row`, else 0."""
         tables = [
             ConstantTable(name, tuple((x,) for x in column or [0]), integer=True)
             for name, column in self.columns.items()

@@ -1,11 +1,11 @@
 """Hessians of weighted sums: w^T tau of torques, and w^T ddq of accelerations. For accelerations, the weights
 of torques are -M^-1 w.
 
-For each joint, y is the sum of s_i w_i over the degrees of freedom i strictly above, with the weights w_i of
-torques. H, L and b are the sums of (f, n)_i, L_i and b_i times w_i over its subtree; with world-fixed forces,
-`TurnedForce` is summed in the same way. Q1, Q2 and R are u8, s x* H and u11 with these sums in place of (f,
-n), L and b. From the sums, each degree of freedom gets a row of factors. Products of this row with the
-motions of the path are the entries of the Hessian.
+For each joint, y is the sum of s_i times the weight over the degrees of freedom i strictly above. H, L and b
+are the weighted sums of (f, n)_i, L_i and b_i over its subtree; with world-fixed forces, `TurnedForce` is
+summed likewise. Q1, Q2 and R are u8, s x* H and u11 with these sums in place of (f, n), L and b. From the
+sums, each degree of freedom gets a row of factors. Products of this row with the motions of the path are the
+entries of the Hessian.
 """
 
 from __future__ import annotations
@@ -212,20 +212,18 @@ class Hessian:
         )
         if self.layout.loaded:
             turned = TurnedForce.of(m.vectors(TURNED_LOAD, m.rows("sums", D, SUMS)))
-            m.give(m.rows("rows", D, ROWS), ("sum of w_i (s x s_i) x* F_i", "load", turned(d.s).scalars()))
+            load = "weighted sum over i of (s x s_i) x* F_i", "load", turned(d.s).scalars()
+            m.give(m.rows("rows", D, ROWS), load)
 
     def _with_load(self, m: DofRecorder, qq: Scalar, k: Direction) -> Scalar:
-        """Return qq with the terms of world-fixed forces, if any."""
         if not self.layout.loaded:
             return qq
         return qq - k.s.dot(Force.of(m.numbers(LOAD, m.rows("rows", D, ROWS))))
 
     def _row_of(self, array: str, at: Index, count: Index) -> Place:
-        """Return `count` entries (d, k) from k = `at` on."""
         return Place(array, ((D, self.n), (at, 1)), count=count)
 
     def _column_of(self, array: str, at: Index, count: Index) -> Place:
-        """Return `count` entries (k, d) from k = `at` on."""
         return Place(array, ((at, self.n), (D, 1)), lane_stride=self.n, count=count)
 
     def _block(self, m: DofRecorder) -> None:

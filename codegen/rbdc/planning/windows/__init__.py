@@ -23,8 +23,7 @@ the rows and columns of one supernode (a small dense block of L) at a time (`wid
 Derivatives of inverse dynamics are computed window by window (`tiles.py`) and, for forward dynamics,
 multiplied by -M^-1 (`products.py`). A free root is treated separately (`root.py`).
 
-A kernel has one nest of loops for each width of registers (`nests.py`). `rbdc.emit.c.loops` prints the nests
-as C; the tests also interpret them in Python.
+A kernel has one nest of loops for each width of registers (`nests.py`); `rbdc.emit.c.loops` prints it as C.
 
 To add a kernel, write its recursion in `bodies.py`. If the kernel computes derivatives, its loops over rows
 must store for every degree of freedom s, 2 psidot, psiddot (`rbdc.algorithms.derivatives.rnea_derivatives`),

@@ -64,9 +64,8 @@ def _rows(constants: Constants, kernel: WindowsKernel) -> LimbRows:
 
 
 def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
-    """Return the loops at zero joint accelerations, then those that add the effect of joint accelerations.
-
-    `rest` is tau minus the torques at zero accelerations; the accelerations are M^-1 `rest`.
+    """Return the loops at zero joint accelerations, then those that add the effect of the accelerations:
+    M^-1 `rest`, where `rest` is tau minus the torques at zero accelerations.
     """
     names = "forward_row", "external_row", "articulated_row", "corrected_row", "backward_row"
     m = LimbRows(constants, *names)
@@ -90,10 +89,10 @@ def _forward_dynamics_derivatives(constants: Constants) -> LimbRows:
 
 
 def _root_motion(constants: Constants, *, solved: bool) -> Program:
-    """Return the program that computes the motion of row 0, a free root, in its own axes; its linear velocity
-    is taken as zero.
+    """Return the program of the motion of row 0, a free root, in its own axes; its linear velocity is taken
+    as zero.
 
-    The acceleration G = -R^T g replaces gravity (R: orientation of the root). solved: dv/dt is unknown and
+    The acceleration G = -R^T g replaces gravity (R: the root's orientation). solved: dv/dt is unknown and
     taken as zero, and the force on the root's body is stored for a later solve.
     """
     trace = LaneRecorder("root_motion", ("q", "v", "a", "g", "force"))
@@ -154,9 +153,7 @@ def _root_columns(constants: Constants) -> Program:
 
 
 def _pose(constants: Constants, node: Node, name: str) -> Program:
-    """Return the program of axes and origin, in the parent's frame, of a body whose joint has several degrees
-    of freedom.
-    """
+    """Return the program of axes and origin of a joint with several degrees of freedom."""
     body = constants.model.bodies[node.body]
     trace = LaneRecorder(name, ("q", "pose"))
     q = trace.entries("q", body.index_q, body.joint.nq)

@@ -29,7 +29,7 @@ def inverse_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
     first_of: first column of the register that holds the supernode.
     up, from `ups_of` on: columns of the joints above the supernode.
     block, from `blocks_of` on: first columns of the registers that cover the columns before the supernode.
-    unit: numbers among which every unit vector of a register begins.
+    unit: a 1 among zeros; each unit vector begins in it.
     """
     lanes, nodes = layout.lanes, layout.width.nodes
     ups = [list(_above(layout.schedule, node.carrier)) for node in nodes]
@@ -50,7 +50,6 @@ def _above(schedule: Schedule, column: int) -> Iterator[int]:
 
 
 def _blocks(start: int, lanes: int) -> list[int]:
-    """Return the first columns of the registers that cover the columns before a supernode."""
     return [n if n + lanes <= start else max(start - lanes, 0) for n in range(0, start, lanes)]
 
 
@@ -193,7 +192,6 @@ class _SupernodeLoops:
         return m.step()
 
     def _columns(self, column: Index) -> Step:
-        """Store the transpose of `square` in the supernode's columns of M^-1."""
         to = self.layout.matrix("inverse", column, TableEntry("first_of", NODE))
         places = {"row": Place("square"), "column": replace(to, pitch=self.layout.columns)}
         return Step(transposition("columns", self.lanes), places)

@@ -145,7 +145,6 @@ class RowBody(Body):
             self._place()
 
     def _place(self) -> None:
-        """Compute and store axes, origin and s, which all programs read."""
         constants, trace = self.m.constants, self.trace
         trace.begin("axes and origin: R = R_above R_0 Rz(q), p = p_above + R_above p_0")
         fixed = frame(trace.entries(ABOVE.at, at.AXES_AT, 12)).compose(frame(self.constants(POSE)))

@@ -83,7 +83,6 @@ def _columns(model: Problem) -> Iterator[int]:
 
 
 def _vectors(layout: WindowLayout) -> dict[str, int]:
-    """Return the sizes of the arrays with one vector over four limbs for each entry."""
     count = layout.rows
     sizes = {
         "motions": (count + 1 + bool(layout.moved)) * at.MOTION_SIZE,
@@ -163,7 +162,6 @@ def _inverse_dynamics_derivatives(layout: WindowLayout) -> list[Statement]:
 
 
 def _followed(layout: WindowLayout) -> list[Statement]:
-    """Add the entries of mimic joints to those of the joints that they follow."""
     m, i, nv = PlaceRecorder(), Variable("i"), layout.model.nv
     for array, output in zip(_FULL.values(), layout.outputs, strict=True):
         to = Place(output, ((TableEntry("column_in_v", i), nv), (TableEntry("column_in_v", J), 1)))
@@ -180,7 +178,6 @@ def _followed(layout: WindowLayout) -> list[Statement]:
 
 
 def _diagonal(layout: WindowLayout) -> list[Statement]:
-    """Add springs, damping, armature and dry friction to the matrices' diagonals."""
     model, outputs, m = layout.model, layout.outputs, PlaceRecorder()
     for output, values in zip(outputs, (model.stiffness, model.damping, model.armature), strict=True):
         along: dict[int, Scalar] = {k: float(x) for k, x in enumerate(values) if x != 0.0}
@@ -206,7 +203,6 @@ def _slopes(model: Problem, m: PlaceRecorder) -> Iterator[tuple[int, Scalar]]:
 
 
 def _width(known: float) -> list[Statement]:
-    """Store the friction width: the input if it is passed, else `known`, the model's width."""
     from_model, from_input = PlaceRecorder(), PlaceRecorder()
     from_model.store([known], Place("width"))
     from_input.store([from_input.number(Place(FRICTION_WIDTH))], Place("width"))

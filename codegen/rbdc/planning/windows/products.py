@@ -121,7 +121,6 @@ def columns(layout: WindowLayout, by_q: str, by_v: str) -> Routine:
 
 
 def _products(layout: WindowLayout, by_q: str, by_v: str) -> list[Statement]:
-    """Compute -M^-1 times the right-hand sides of window w."""
     lanes, first, to = layout.lanes, layout.first, (by_q, by_v)
     whole = _groups(layout, 0, "inverse", ("bq", "bv"), to)
     if not layout.schedule.free:

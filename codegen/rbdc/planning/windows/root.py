@@ -109,10 +109,8 @@ def root_tables(layout: WindowLayout) -> list[ConstantTable]:
 
 
 def root_joints(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that treat a free root as six joints in series with unit vectors s, and store their
-    records in `factors`.
-
-    If the kernel is `solved`, they also store `whole`, the root's articulated inertia (6, 6).
+    """Return the steps that store the records of a free root, as six joints in series, in `factors`. If the
+    kernel is `solved`, they also store `whole`, the root's articulated inertia (6, 6).
     """
     records = Place("factors", (), layout.own_root)
     places = {"inertia": Place("carried"), "whole": Place("whole"), "own": records}
@@ -123,9 +121,8 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
-    """Return the steps that compute the force that accelerates a free root: the root's entries of tau and its
-    external force, minus the forces on the root's body and on the bodies that it carries, at zero
-    accelerations.
+    """Return the steps that compute the force that accelerates a free root: its entries of tau and external
+    force, minus the forces on its body and its subtree at zero accelerations.
     """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)

@@ -136,7 +136,6 @@ def down(layout: WindowLayout, body: str, about: str, begin: int = 0) -> Loop:
 
 
 def _to_carrier(layout: WindowLayout, to: str, size: int, source: Place) -> list[Statement]:
-    """Add `size` entries of each body of a row to its parent."""
     above = Place(to, ((TableEntry("above", R), LIMBS * size),))
     plain = _moved(size, source, above, adds=True)
     if not layout.moved:
@@ -173,9 +172,7 @@ def _records(array: str, entries: dict[str, int], joint: Place) -> Step:
 
 
 def articulated(layout: WindowLayout) -> Loop:
-    """Return the loop, leaves to root, that keeps s, K = U / D and 1 / D of each joint in `factors`, and adds
-    articulated inertias to those of the parents.
-    """
+    """Return the loop of articulated inertias; it keeps s, K and 1 / D of each joint in `factors`."""
     size = layout.inertia_size
     stored = _records("factors", {"joint": 6, "gain": 7}, _place(layout, "joint"))
     handed = _to_carrier(layout, "inertias", size, Place("left"))
@@ -197,9 +194,7 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the loop, leaves to root, that computes F_q, F_v, F_a and t of each joint, keeps F_a and t in
-    `owns`, and adds sums over subtrees to those of the parents.
-    """
+    """Return the loop of sums over subtrees and of F_q, F_v, F_a and t of joints; it keeps F_a, t in `owns`."""
     stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), stored, *handed)
@@ -243,7 +238,7 @@ def _pieces(layout: WindowLayout, first: int) -> Iterator[tuple[int, tuple[int, 
 
 def posed(layout: WindowLayout) -> list[Statement]:
     """Return the steps that copy the constants to `posed`, and insert the frames of joints with several
-    degrees of freedom, which depend on q.
+    degrees of freedom.
     """
     if not layout.schedule.filled_in:
         return []

@@ -34,7 +34,7 @@ _ROW: Index = TableEntry("tile_row", T)
 class Matrices:
     """Where rows of a window are written.
 
-    arrays: name of the array of the derivatives by q, v or a, by this letter.
+    arrays: name of the array, by the letter of the derivative (q, v, a).
     pitch: distance between rows.
     column: strides of the window's first column.
     """
@@ -49,9 +49,8 @@ class Matrices:
 
 
 def tile_tables(layout: WindowLayout) -> Iterator[ConstantTable]:
-    """Yield tables of windows, their tiles, rows without entries, and masks. In a window, tiles with columns
-    only in the row's subtree come first, then tiles with columns there and above the row, then tiles with
-    columns only above the row.
+    """Yield tables of windows, their tiles, rows without entries, and masks. Tiles of a window are in three
+    lists: with columns only in the row's subtree, both there and above the row, only above the row.
     """
     masks: dict[int, int] = {}
     tiles, ends, empty, ends_of_empty = list[Tile](), list[int](), list[int](), [0]
@@ -107,7 +106,6 @@ def filled(layout: WindowLayout, to: Matrices) -> list[Statement]:
 
 
 def _hold(layout: WindowLayout, array: str, begin: int, size: int) -> Step:
-    """Load entries of the window's columns once for all rows."""
     m = PlaceRecorder(layout.lanes)
     m.put(m.vectors(size, layout.entries(begin, COLUMN)), Place(array))
     return m.step()

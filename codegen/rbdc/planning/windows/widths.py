@@ -170,9 +170,7 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return all widths, the longest registers first; no register has more lanes than joints have columns,
-    without a free root.
-    """
+    """Return all widths, longest first. Lanes are at most as many as the columns besides a free root's."""
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
