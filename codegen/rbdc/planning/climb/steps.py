@@ -71,7 +71,7 @@ class PathStep(StepRecorder):
     def put_pair(self, matrices: str, entries: Scalars) -> None:
         """Add entries, times both factors, to the places of the degrees of freedom k and j."""
         one, other = self.factor(), self.factor("j")
-        # in C of batches, products are stored as vectors: one * other, a scalar, would not compile
+        # (one * other) * x would not compile in batches: C would store the scalar one * other in a vector
         values = [0.0 if is_zero(x) else one * (other * x) for x in entries]
         self._put(matrices, values, self.model.nv**2, column=self.model.nv, j_column=1)
 

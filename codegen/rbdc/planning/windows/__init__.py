@@ -2,7 +2,7 @@
 whose straight-line code exceeds the instruction caches.
 
 Everything is expressed in one instantaneous frame: the frame of a free root's body or, without a free root,
-the world's axes with the origin at the first joint. A kernel (one function in this form) has two kinds of
+the world's axes with the origin at the first joint. A kernel (the code of one function) has two kinds of
 loops:
 
 - Loops over *rows* of bodies (`rbdc.reduction.schedules.Schedule`), from the root to the leaves, then back. A

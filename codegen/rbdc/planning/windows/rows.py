@@ -194,7 +194,7 @@ def external(layout: WindowLayout) -> WhereGiven:
 
 
 def backward(layout: WindowLayout) -> Loop:
-    """Return the loop of sums over subtrees and of F_q, F_v, F_a and t of joints; it keeps F_a, t in `owns`."""
+    """Return the loop of subtree sums and of F_q, F_v, F_a, t of joints; it keeps F_a and t in `owns`."""
     stored = _records("owns", {"forces": 9}, Place("forces"))
     handed = _to_carrier(layout, "sums", layout.sum_size, _place(layout, "sum"))
     body = (of_row(layout, "backward_row"), stored, *handed)
