@@ -73,7 +73,7 @@ class Torques:
             yield Loop("d", 0, root, tuple(all_parts), "derivatives along two directions of the free root")
         others = (part for parts in self.layout.root_parts for part in self._root(*parts, alone=False))
         body = (blocks_of(self._step(self._columns), self._by_shape()), *others, blocks_of(*self._own_rows()))
-        about = "entries (i, j, k), torque i along j and k, whose deepest index is d"
+        about = "entries (i, j, k), derivatives of torque i along j and k, whose deepest index is d"
         yield Loop("d", root, size, body, about)
         if self.layout.several:
             yield self._of_one_joint()
@@ -290,7 +290,7 @@ class Torques:
                 ("A0 s_k = (w_k x f, u_k x f + w_k x n)", "a0", o.a0(k.s).scalars()),
                 ("A3 s_k + A1 sigma_k", "moved", (o.a3(k.s) + o.a1(k.sigma)).scalars()),
                 (
-                    "A1 psiddot_k, with psiddot_k = (G x w_k, 0) and G = -R^T g",
+                    "A1 psiddot_k, with psiddot_k = (G x w_k, 0), G = -R^T g (orientation R, gravity g)",
                     "qq",
                     o.i_s.linear.cross(k.psi_second.linear).scalars(),
                 ),

@@ -22,7 +22,7 @@ C, R, T, DEEP = map(Variable, ("c", "r", "t", "deep"))
 def product(
     layout: PathLayout, row: Place, matrix: Place, to: Place, columns: int, rows: tuple[str, Index, Index]
 ) -> Iterator[Statement]:
-    """Yield a row times a matrix of `columns` columns, in whole vectors.
+    """Yield the statements of a row times a matrix of `columns` columns, in whole vectors.
 
     row, matrix: place of an entry of the row, and of the matrix row that the entry multiplies.
     rows: variable, start and stop of the loop over the entries.

@@ -50,7 +50,7 @@ def operators(layout: PathLayout) -> list[Statement]:
             0,
             layout.size,
             (once(layout, text),),
-            "operators of each degree of freedom",
+            "operators of each degree of freedom; its subtree has inertia (m, h, J), Coriolis factor (p, N)",
             step=layout.lanes,
         ),
     ]
