@@ -59,7 +59,7 @@ def position_second_derivatives(model: Problem) -> list[Statement]:
 
 
 def placement_second_derivatives(model: Problem) -> list[Statement]:
-    """Return the loops of `position_second_derivatives`, and of w_o x (w_i x x) for each axis x."""
+    """Return the loops of `position_second_derivatives`, and of w_o x (w_i x x) for its axes x."""
 
     def change(m: PathStep, s: Motion, t: Motion, *, above: bool) -> Scalars:
         return placement_change_twice(m.world, *((t, s) if above else (s, t)))

@@ -203,7 +203,7 @@ class SolveRow:
 
 def solve(plan: ColumnPlan, blocks: range) -> list[SolveRow]:
     """Return the rows of L^T Y = B from the last one up, then of L X = D^-1 Y from the first one down,
-    computed in place in some blocks. For X = A^-1, which is symmetric, blocks left of the diagonal are
+    computed in place in `blocks`. For X = A^-1, which is symmetric, blocks left of the diagonal are
     omitted. The terms of a row use recently computed rows last.
     """
     size, numbers = plan.size, {entry: number for number, entry in enumerate(plan.factor)}
@@ -277,7 +277,7 @@ def preparation(declaration: FunctionDeclaration) -> FunctionDeclaration:
 
 
 def plan_of(programs: Sequence[Program], declaration: FunctionDeclaration) -> ColumnPlan:
-    """Return the layout that serves all programs: it omits only entries that are 0 in each of them."""
+    """Return the layout that serves all programs: it omits only entries that are 0 in every program."""
     system = System.of(declaration)
     sides, widths = len(system.sides), [p.shape[1] for p in system.sides]
 

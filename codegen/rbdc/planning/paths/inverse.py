@@ -22,7 +22,7 @@ from rbdc.spatial import Force, Scalar, Vector3
 from rbdc.spatial.scalars import is_zero
 
 QQ, QQ_ABOVE, MOVED, CROSSED, CROSSED_ABOVE, A1, A0, FORCES = (6 * k for k in range(8))
-"""Offsets in `forces`, the forces that depend on d and directions k; rows of torques i are s_i times them."""
+"""Offsets in `forces`, which depend on d and directions k; entries of torque i are s_i times these forces."""
 ROOT_A1, ROOT_A0, ROOT_MOVED, ROOT_QQ, ROOT_FORCES = 0, 6, 12, 18, 21
 """Offsets in `root`, the same forces for directions k of a free root."""
 U9, U11, SAME, BESIDE = 3, 9, 12, 18

@@ -1,7 +1,7 @@
 """Hessians of weighted sums: w^T tau of torques, and w^T ddq of accelerations. For accelerations, the weights
 of torques are -M^-1 w.
 
-For each joint, y is the sum of s_i times the weight over the degrees of freedom i strictly above. H, L and b
+For each joint, y is the weighted sum of s_i over the degrees of freedom i strictly above. H, L and b
 are the weighted sums of (f, n)_i, L_i and b_i over its subtree; with world-fixed forces, `TurnedForce` is
 summed likewise. Q1, Q2 and R are u8, s x* H and u11 with these sums in place of (f, n), L and b. From the
 sums, each degree of freedom gets a row of factors. Products of this row with the motions of the path are the

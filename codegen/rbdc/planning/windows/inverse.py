@@ -161,8 +161,8 @@ class _SupernodeLoops:
 
     def _accelerations(self, column: Index) -> list[Statement]:
         """Compute the acceleration a of the body that carries the supernode, for the columns of M^-1 from
-        `column` on: s times its row of M^-1, summed over the joints from this body to the root. The s of a
-        free root are unit vectors.
+        `column` on: the sum, over the joints from this body to the root, of s times the joint's row of M^-1.
+        The s of a free root are unit vectors.
         """
         root, m = PlaceRecorder(self.lanes), PlaceRecorder(self.lanes)
         rows = root.vectors(self.rooted, self.layout.of_columns("inverse", column)) if self.rooted else []

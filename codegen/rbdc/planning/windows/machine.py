@@ -159,7 +159,7 @@ class RowBody(Body):
         trace.store("joint", at.AXIS, s.scalars())
 
     def constants(self, names: Iterable[str]) -> list[Scalar]:
-        """Return constants by name; constants that are zero in all rows are not stored."""
+        """Return constants by name; constants that are not stored are zero in all rows."""
         places = {name: place for place, name in enumerate(self.m.constants.values)}
         return [self.trace.read("c", places[name]) if name in places else 0.0 for name in names]
 

@@ -122,7 +122,7 @@ def root_joints(layout: WindowLayout) -> list[Statement]:
 
 def root_torques(layout: WindowLayout) -> list[Statement]:
     """Return the steps that compute the force that accelerates a free root: its entries of tau and external
-    force, minus the forces on its body and its subtree at zero accelerations.
+    force, minus the forces on its body and the bodies that it carries at zero accelerations.
     """
     carried = Place("inertias", (), LIMBS * at.CARRIED)
     rests = Place("rests", (), LIMBS * layout.rows)

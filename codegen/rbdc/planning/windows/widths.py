@@ -170,7 +170,7 @@ class Width:
 
 
 def widths_of(schedule: Schedule, scalar: ScalarType) -> list[Width]:
-    """Return all widths, longest first. Lanes are at most as many as the columns besides a free root's."""
+    """Return all widths, longest first, with at most as many lanes as columns besides a free root's."""
     widths = []
     for size in REGISTERS:
         lanes = size // scalar.size
