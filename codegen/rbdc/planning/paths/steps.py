@@ -16,7 +16,7 @@ from rbdc.spatial import Force, Inertia, Matrix3, Motion, Scalar, Symmetric3, Ve
 
 
 class DofRecorder(PlaceRecorder):
-    """Recorder of a step over degrees of freedom. `wide` methods return vectors from `at` on, else numbers."""
+    """Recorder of a step over degrees of freedom. If `wide`, methods return vectors from `at` on."""
 
     def __init__(self, layout: PathLayout) -> None:
         super().__init__(layout.lanes)
