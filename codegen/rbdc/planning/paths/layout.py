@@ -47,7 +47,7 @@ class PathLayout:
     joints: all joints.
     size: number of degrees of freedom.
     lanes: number of degrees of freedom in a vector.
-    free: whether the tree has only a free root, which is treated separately.
+    free: whether one free root carries all other joints; it is then treated separately.
     loaded: whether external forces are world-fixed.
     """
 
