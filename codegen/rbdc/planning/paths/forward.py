@@ -80,34 +80,21 @@ class AccelerationTensors:
         """Yield all statements of the loops."""
         layout, joints = self.layout, len(self.layout.joints)
         yield Loop("d", 0, self.n, tuple(self._x()), "X = [M^-1 | ddq_dq | ddq_dv], row by row")
-        yield Loop(
-            "e",
-            0,
-            joints,
-            tuple(self._down()),
-            "leaves to root: sums of (f, n), L and b times rows of X over subtrees",
-            backward=True,
-        )
+        about = "leaves to root: sums of (f, n), L and b times rows of X over subtrees"
+        yield Loop("e", 0, joints, tuple(self._down()), about, backward=True)
         yield Loop("e", 0, joints, tuple(self._up()), "root to leaves: Y, the sum of s times rows of X")
         about = "zeros by q of root joints, as M does not depend on it; terms by q twice are added below"
         yield self._listed("rooted", self._rooted(), about=about)
-        yield self._listed(
-            "lower_of", *self._by_joint(), about="rows by q and v of each joint that is not a root"
-        )
+        about = "rows by q and v of each joint that is not a root"
+        yield self._listed("lower_of", *self._by_joint(), about=about)
         about = "each derivative by q twice is a sum of two terms, of which one is stored: add the transpose"
         yield Loop("r", 0, self.n, (self._symmetrised(),), about)
         if layout.free:
-            yield Loop(
-                "r",
-                0,
-                self.n,
-                (self._step(self._root_pair),),
-                "derivatives along two directions of the free root",
-            )
+            about = "derivatives along two directions of the free root"
+            yield Loop("r", 0, self.n, (self._step(self._root_pair),), about)
         if layout.same:
-            yield self._listed(
-                "apart_of", self._same_joint(), about="derivatives along two directions of one joint"
-            )
+            about = "derivatives along two directions of one joint"
+            yield self._listed("apart_of", self._same_joint(), about=about)
         if layout.loaded:
             yield loads(layout, self._sums(E, 21, R), self.qq)
 
@@ -157,10 +144,8 @@ class AccelerationTensors:
 
         def of_dof(dof: Index, *, adds: bool) -> tuple[Statement, ...]:
             def text(m: DofRecorder, rows: int) -> None:
-                op, (x,) = (
-                    m.numbers(rows, m.rows("op", dof)),
-                    m.vectors(1, Place("x", ((dof, self.row), (K, 1)))),
-                )
+                op = m.numbers(rows, m.rows("op", dof))
+                (x,) = m.vectors(1, Place("x", ((dof, self.row), (K, 1))))
                 m.put([value * x for value in op[:6]], self._sums(E, 6), adds=adds)
                 if rows > 6:
                     turned = m.numbers(TURNED_LOAD, m.rows("op", dof, OPERATORS)) if loaded else []
@@ -209,11 +194,9 @@ class AccelerationTensors:
 
     def _rooted(self) -> Statement:
         def zeros(m: DofRecorder, at: Index, count: int | None) -> None:
+            strides = (R, self.n**2), (TableEntry("rooted", E), self.n), (at, 1)
             for array in (self.qq, self.qv, self.qt):
-                m.put(
-                    [0.0],
-                    Place(array, ((R, self.n**2), (TableEntry("rooted", E), self.n), (at, 1)), count=count),
-                )
+                m.put([0.0], Place(array, strides, count=count))
 
         return Loop("r", 0, self.n, tuple(over(self.layout, max(self.layout.root, 1) * self.n, zeros)))
 
@@ -231,20 +214,10 @@ class AccelerationTensors:
 
         def text(m: DofRecorder) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
-            m.give(
-                self._weights(R),
-                ("-Y", "y", (-y).scalars()),
-                (
-                    "-Q2 = -s x* (f, n), with f, n, L, b summed over the subtree",
-                    "q2",
-                    (-sums.a0(d.s)).scalars(),
-                ),
-                (
-                    "-Q1 = 2 f x u(psidot) + L w(psidot) + n x w(psidot) - w x b",
-                    "q1",
-                    (-sums.u8(d)).scalars(),
-                ),
-            )
+            q2 = "-Q2 = -s x* (f, n), with f, n, L, b summed over the subtree"
+            q1 = "-Q1 = 2 f x u(psidot) + L w(psidot) + n x w(psidot) - w x b"
+            weights = ("-Y", "y", -y), (q2, "q2", -sums.a0(d.s)), (q1, "q1", -sums.u8(d))
+            m.give(self._weights(R), *((formula, name, x.scalars()) for formula, name, x in weights))
             rates = ("R = 2 f x u + L w + n x w", "r", sums.u11(d.s).scalars())
             m.give(self._weights(R, "r_of", 3), rates)
 
@@ -332,15 +305,11 @@ class AccelerationTensors:
 
         def row(m: DofRecorder, at: Index, count: Index, *, moving: bool) -> None:
             f, k = m.vectors(12, Place("turned")), m.direction(at, wide=True)
-            y, r = (
-                Motion.of(m.numbers(6, self._weights(R))),
-                Vector3.of(m.numbers(3, self._weights(R, "r_of", 3))),
-            )
+            y = Motion.of(m.numbers(6, self._weights(R)))
+            r = Vector3.of(m.numbers(3, self._weights(R, "r_of", 3)))
             column = Place("", ((R, self.n**2), (at, self.n), (D, 1)), lane_stride=self.n, count=count)
-            vv, qv = (
-                y.dot(Force.of(f[:6])) + r.dot(k.s.angular),
-                y.dot(Force.of(f[6:])) + r.dot(k.psi_rate.angular),
-            )
+            vv = y.dot(Force.of(f[:6])) + r.dot(k.s.angular)
+            qv = y.dot(Force.of(f[6:])) + r.dot(k.psi_rate.angular)
             m.put([vv], Place(self.vv, ((R, self.n**2), (D, self.n), (at, 1)), count=count))
             m.put([vv], replace(column, array=self.vv))
             if moving:
