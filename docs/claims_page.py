@@ -23,18 +23,23 @@ machine to `paper/index.html`.
 
 Each item is decided by tests of this repository, or by a study that runs the paper's algorithm. The evidence
 of a study has one line for each claim: the verdict, the paper's claim, and after "Found:" the measurement.
-Unless the line defines "reproduced", it means that the measurement agrees with the claim as printed.
+"Reproduced" means that the measurement agrees with the printed claim, unless the line defines it otherwise.
 
 Terms in the evidence:
 
 - N: the number of bodies, or of degrees of freedom for robots
 - serial, binary: chains, and binary trees
-- the article's algorithms as loops, `loops-<name>`: an algorithm of the literature, as loops over the bodies
-- generated code, generated: C from rbdc by its own choice of algorithm
-- `unrolled-<name>`: an algorithm as straight-line code, compiled by rbdc
-- the fastest of each at every N: the methods that are named are those at the largest N
-- casadi, ad-casadi: C from CasADi, of the paper's algorithm and by automatic differentiation
-- `pinocchio-native-<compiler>`: Pinocchio in C++, compiled by this compiler
+- ID, FD: inverse and forward dynamics
+- the direct algorithm: Carpentier's, which inverts the joint-space inertia M without computing M
+- the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
+- loops-NAME-zeroed: the same without writing structurally zero entries
+- generated code, generated: C from rbdc, which chooses the algorithm
+- unrolled-NAME: an algorithm as straight-line code, compiled by rbdc
+- the fastest method of each algorithm: chosen at every N; the two names are those at the largest N
+- casadi: the paper's algorithm as C from CasADi
+- ad-casadi: automatic differentiation (AD) by CasADi, as C from CasADi
+- pinocchio-native-COMPILER: Pinocchio in C++, compiled by this compiler
+- over 12 s: the time limit, which writing or compiling the C exceeded
 
 ```text
 rbdc experiment all --out paper

@@ -58,15 +58,15 @@ VANISHING = tuple(range(50, 301, 50))
 def test_errors_where_coordinate_and_torque_vanish(by_q: Errors, torque: float, verdict: str) -> None:
     claim = sensitivity_claims.both_vanish(data(by_q, torque))
     assert claim["verdict"] == verdict
-    assert "of at most 247 N m" in claim["found"]
-    assert ("245.5, 245.5 of" in claim["found"]) == (torque > 0.0)
+    assert "at most 247 N m" in claim["found"]
+    assert ("245.5, 245.5 N m" in claim["found"]) == (torque > 0.0)
 
 
 def test_spikes_of_adaptive_differences() -> None:
     report = data(errors(*VANISHING), 245.5)
     claim = sensitivity_claims.spikes(report)
     assert claim["verdict"] == "reproduced"
-    assert "by q 1e+11, 1e+11; by v 1, 1; by a 1, 1" in claim["found"]
+    assert "q: 1e+11, 1e+11; with respect to v: 1, 1; with respect to a: 1, 1" in claim["found"]
     report["adaptive"]["a"] = errors(50, 100)
     assert sensitivity_claims.spikes(report)["verdict"] == "not reproduced", "the acceleration has them too"
 

@@ -69,7 +69,7 @@ def test_sensitivity(tmp_path: Path) -> None:
         else:
             assert verdict == ("not reproduced" if claim.startswith(NOT_REPRODUCED) else "reproduced"), claim
     (both,) = (claim["found"] for claim in report["claims"] if claim["claim"].startswith(NOT_REPRODUCED[1]))
-    assert "the torque 245.5, 245.5 of at most 245.5 N m" in both
+    assert "the torque is 245.5, 245.5 N m (along the motion at most 245.5 N m)" in both
     assert [entry["row"] for entry in report["figure_4"]] == [20, 30, 42]
     text = (folder / "study.html").read_text()
     assert text == page(report)

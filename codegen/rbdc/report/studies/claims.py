@@ -15,14 +15,14 @@ def judged(claim: str, holds: bool, found: str) -> dict[str, str]:
 
 
 def not_comparable(claim: str, reason: str, found: str = "") -> dict[str, str]:
-    """Return a claim that could not be tried, with the reason as its verdict."""
+    """Return a claim that no measurement decides; its verdict has the reason."""
     return {"claim": claim, "verdict": f"not comparable: {reason}", "found": found}
 
 
 def told(report: dict[str, Any], claims: list[dict[str, str]], started: float) -> dict[str, Any]:
     """Return a study's report with its claims and with the seconds since it started.
 
-    A quick run decides no claim. It reports its values to show that it works.
+    After a quick run every verdict is `not comparable`; the measurements stay in the report.
     """
     if report["quick"]:
         few = "a quick run of few small cases"

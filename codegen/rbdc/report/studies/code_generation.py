@@ -38,11 +38,13 @@ AS_CODE = (AUTOMATIC, CASADI_CODE, CODE_GENERATION)
 SIZES = (2, 4, 6, 8, 12, 16, 32, 48)
 SIZES_OF_FLAGS = (8, 16, 32, 64)
 FLAGS = {WITH: ("-O3", "-march=native"), WITHOUT: ("-O3", "-march=native", "-mno-avx")}
-"""The article's flags of Fig. 15, with which compilers vectorise the products."""
+"""Compiler flags of Fig. 15, with and without AVX. -O3 vectorises the tensor products of FDSVA-SO."""
 
 
 def of_families(options: CompareOptions, progress: Progress) -> list[dict[str, Any]]:
-    """Return the entries of chains and binary trees with IDSVA-SO as loops, as generated code, and AD."""
+    """Measure IDSVA-SO as loops and as generated code, and AD, on chains and binary trees; return an entry
+    for each tree.
+    """
     asked = replace(options, functions=(SECOND,), methods=(SO, *AS_CODE), peers=(CASADI,))
     families = [Family(branching, SIZES) for branching in (SERIAL, BINARY)]
     entries: list[dict[str, Any]] = families_report(families, lambda *_: asked, progress)["entries"]
@@ -52,8 +54,8 @@ def of_families(options: CompareOptions, progress: Progress) -> list[dict[str, A
 def of_robots(robots: Mapping[str, str], options: CompareOptions, progress: Progress) -> dict[str, Any]:
     """Return for each robot and function the nanoseconds of each method and the reasons of absent ones.
 
-    robots: descriptions with their root joints, the small ones first. Methods that exceed the time limit are
-        not tried for the robots that follow.
+    robots: descriptions with their root joints, small robots first. A method that exceeds the time limit is
+        not tried for the later robots.
     """
     methods = (SO, FD_SO, *AS_CODE, NATIVE)
     asked = replace(options, functions=(SECOND, FORWARD), methods=methods, peers=(CASADI, NATIVE))
@@ -95,7 +97,7 @@ def _interpreted(model: Problem) -> float:
 
 
 def by_flags(options: CompareOptions, progress: Progress) -> dict[str, Any]:
-    """Return the entries of chains for each of the `FLAGS`; no entries on processors without AVX."""
+    """Return the entries of chains for each of the `FLAGS`; nothing on processors other than x86-64."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return {}
     asked = replace(options, functions=(FORWARD,), methods=(FD_SO, FD_SO_AZA, FD_SO_IDFOZA), peers=())

@@ -32,7 +32,7 @@ PAGES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
 }
 """The function that draws the page of each study from its report."""
 OF_A_ROBOT = ("recursion", "precision")
-"""Studies of one robot; the name of the folder contains the robot's name."""
+"""Studies of one robot; the name of such a study's folder contains the robot's name."""
 _HEAD = ("claim", "verdict", "found")
 
 
@@ -83,7 +83,7 @@ def _items(items: Sequence[Mapping[str, str]]) -> Part:
 
 def _part(entry: Mapping[str, Any]) -> Part:
     rows = [[claim[name] for name in _HEAD] for claim in entry["claims"]]
-    words = [f"{of_claims(entry['claims'])} Its page is {entry['page']}."]
+    words = [f"{of_claims(entry['claims'])} The page of the study is {entry['page']}."]
     if entry["quick"]:
         words.append("A quick run decides no claim.")
     return Part(PAPERS[entry["study"]], words, tables=[Table("", _HEAD, rows, words=_HEAD)])

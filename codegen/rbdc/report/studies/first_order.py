@@ -27,19 +27,20 @@ ROBOTS = {
     "HyQ": ("hyq", "free-flyer"),
     "humanoid": ("simple_humanoid", "free-flyer"),
 }
-"""Robot and root joint by column: the robots of rbdc nearest to the paper's KUKA LWR, HyQ and Atlas."""
+"""Robot and root joint by column of Table I: the robots of rbdc nearest to KUKA LWR, HyQ and Atlas."""
 GENERATED, ROLLED, PEER = "generated", "rolled", "peer"
 LOOPS, PINOCCHIO = "loops", "pinocchio"
-"""Columns: the article's algorithms as loops, and the article's implementation."""
+"""Columns: the article's algorithms as loops, and Pinocchio, the article's implementation."""
 
 
 class TableRow(NamedTuple):
     """A row of the table: its label, the function, and the paper's times by robot (us).
 
     loops: the method with the paper's algorithm as loops over the model.
-    methods: names of methods; the first that was measured fills the column of generated code. If empty, the
-        method `generated` does.
-    beside: families whose methods use the same algorithm; the row also shows the fastest method of each.
+    methods: names of methods; the first measured method of these fills the column of generated code. If
+        empty, the method `generated` fills it.
+    beside: families whose methods use the same algorithm; the row also shows the fastest method of each
+        family.
     """
 
     label: str
@@ -51,7 +52,7 @@ class TableRow(NamedTuple):
 
 
 FACTOR = "unrolled-cholesky"
-"""The method that inverts M using its Cholesky factor."""
+"""The method that inverts the joint-space inertia M using its Cholesky factor."""
 TEXTBOOK = "loops-featherstone"
 """RNEA, ABA and Cholesky's factorisation as loops over the model."""
 ROWS = (
@@ -75,8 +76,8 @@ ROWS = (
     ),
     TableRow("M^-1, Cholesky factorisation", "minverse", (1.88, 5.82, 28.29), TEXTBOOK, (FACTOR,), (ROLLED,)),
 )
-"""In both rows of M^-1 the column of generated code has straight-line code through the same compiler passes,
-whichever algorithm the method `generated` uses. Pinocchio has the dedicated algorithm, rolled C has
+"""In both rows of M^-1 the column of generated code shows straight-line code of the row's algorithm,
+whichever algorithm the method `generated` uses. Pinocchio uses the dedicated algorithm, rolled C uses
 Cholesky's factorisation.
 """
 
@@ -138,7 +139,7 @@ def first_order(
 def _measured(report: Mapping[str, Any], robot: str, row: TableRow, paper: float) -> dict[str, Any]:
     """Return one row for one robot, times in nanoseconds.
 
-    Times of rolled C and of Pinocchio are None if they use another algorithm than the row. Raises
+    The time of rolled C or of Pinocchio is None if it uses another algorithm than the row. Raises
     UnsupportedError for a robot that the article's loops do not support.
     """
     (measured,) = (f for f in report["functions"] if f["name"] == row.function)
@@ -169,7 +170,10 @@ def first_order_page(report: Mapping[str, Any]) -> str:
         "First derivatives of dynamics",
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
         "section V, repeated on the robots of rbdc that are nearest to KUKA LWR, HyQ and Atlas.",
-        ["Times are minima over passes. The article has mean times of C++ on a 2.2 GHz Core i7."],
+        [
+            "Each time is the minimum of repeated measurements. The article has mean times of C++ on a "
+            "2.2 GHz Core i7."
+        ],
         report,
         [table_one_table(report)],
         _figures(report),
@@ -185,10 +189,10 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     ]
     head = ("robot and quantity", "loops", "generated", "rolled C", "Pinocchio", "the article")
     note = (
-        "Loops: the article's algorithms as loops over the model. Finite differences call the loops, or the "
-        "generated function, of the same column. In the column generated, both rows of M^-1 are "
-        "straight-line code through the same passes. Pinocchio's computeMinverse is the dedicated algorithm, "
-        "rolled C uses Cholesky's factorisation. A dash: not measured, or another algorithm."
+        "Column loops: the article's algorithms as loops over the model. Finite differences call the "
+        "functions of their column: loops, or generated functions. In the column generated, both rows of "
+        "M^-1 are straight-line code. Pinocchio's computeMinverse is the dedicated algorithm; rolled C uses "
+        "Cholesky's factorisation. A dash: not measured, or another algorithm."
     )
     return Table("Table I", head, rows, note)
 
@@ -213,8 +217,8 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
         Part(
             "Fig. 3",
             [
-                "Derivatives by q and v vanish at rest without gravity. The entries of one-sided differences "
-                "that are not zero are truncation errors."
+                "Derivatives with respect to q and v vanish at rest without gravity. The nonzero entries of "
+                "one-sided differences are truncation errors."
             ],
             [pattern(entry) for entry in report["patterns"]],
         ),
@@ -236,8 +240,8 @@ def _times(report: Mapping[str, Any], column: str = "generated") -> dict[str, di
 
 
 BY = {PINOCCHIO: "Pinocchio", LOOPS: "the article's algorithms as loops", GENERATED: "generated code"}
-"""Columns of rows in words. The first column that has both rows of a claim decides the claim: the article's
-implementation, else its algorithms.
+"""Columns of Table I in words. The first column that has both rows of a claim decides the claim: Pinocchio,
+else the article's algorithms as loops.
 """
 CALLED = {FD_ID: ID, FD_FD: FD}
 """For each row of differences, the row of the dynamics that the differences call."""
@@ -260,7 +264,7 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
     robots = ", ".join(_times(report))
 
     def found(one: str, other: str) -> tuple[list[float], str]:
-        """Return the ratios that decide, and all ratios in words; those that decide come first."""
+        """Return the ratios that decide a claim, and all ratios in words, beginning with those ratios."""
         of = {words: x for column, words in BY.items() if (x := ratios(one, other, column))}
         told = [f"{listed(x)} by {words}" for words, x in of.items()]
         if one in CALLED and BY[PINOCCHIO] in of:
@@ -298,14 +302,14 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
             expected := [2 * robot["nv"] + 1 for robot in report["robots"]],
             f"time of {FD_ID} / time of {ID} on {robots}: {listed(calls)} by {BY[LOOPS]}; "
             f"{listed(ratios(FD_ID, ID, GENERATED))} by {BY[GENERATED]}; {listed(published(FD_ID, ID))} in "
-            f"the article's Table I; 2N + 1 is {listed(expected)}. Differences by q, v and a take 3N + 1 "
-            "calls, N of them with a step on the configuration manifold",
+            f"the article's Table I; 2N + 1 is {listed(expected)}. Differences with respect to q, v and a "
+            "take 3N + 1 calls; N of these calls have a step on the configuration manifold",
             "2N + 1",
         ),
         judged(
             "Fig. 2c: the direct inverse of M outperforms Cholesky's factorisation for many joints.",
             inverse[-1] > 1.0,
-            f"{words_of_inverse}; reproduced means that the first list ends above 1",
+            f"{words_of_inverse}; reproduced means that the last ratio of the first list exceeds 1",
         ),
         *zeros(report["residues"]),
         *peer_claims(report),
@@ -314,9 +318,13 @@ def _claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def _alike(
-    claim: str, ratios: Sequence[float], expected: Sequence[float], words: str, name: str = "the article's"
+    claim: str,
+    ratios: Sequence[float],
+    expected: Sequence[float],
+    words: str,
+    name: str = "the article's ratio",
 ) -> dict[str, str]:
     """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(ratios, expected, strict=True))
-    reproduced = f"reproduced means that each of the first list is 1/{ALIKE} to {ALIKE} times {name}"
+    reproduced = f"reproduced means that each ratio of the first list is 1/{ALIKE} to {ALIKE} times {name}"
     return judged(claim, holds, f"{words}; {reproduced}")

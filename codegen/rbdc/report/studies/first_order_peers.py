@@ -1,5 +1,5 @@
-"""Claims of Carpentier and Mansard (2018) on their C++, on automatic differentiation, and on complexity:
-sections V-A2 and VI, and Table I by Pinocchio.
+"""Claims of Carpentier and Mansard (2018) on Pinocchio's times (Table I), on automatic differentiation
+(section V-A2) and on complexity (section VI).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ ROBOT = "hyq"
 AUTOMATIC = {"rnea_derivatives": (5060.0, 6920.0), "aba_derivatives": (8720.0, 20520.0)}
 """Nanoseconds of section V-A2 by function: Pinocchio's analytical derivatives, and AD by Giftthaler et al."""
 SIZES = (4, 8, 16, 32)
-"""Bodies over which operations of the derivatives are counted."""
+"""Numbers of bodies of the trees for which operations of the derivatives are counted."""
 LINEAR = 1.3
-"""A cost is linear in the bodies if its exponent is below this bound."""
+"""A cost counts as linear in the number of bodies if its exponent is below this bound."""
 
 
 def without_free_flyer(options: CompareOptions, progress: Progress) -> dict[str, Any]:
@@ -83,7 +83,7 @@ def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
                 by_bodies < LINEAR,
                 f"over N = {listed(counts)} the operations of the article's algorithm as loops grow as "
                 f"N^{by_bodies:.2f}, the operations divided by the depth of the tree as N^{by_depth:.2f}; "
-                f"reproduced means that the operations grow below N^{LINEAR}",
+                f"reproduced means that the operations grow more slowly than N^{LINEAR}",
             )
         )
     return claims
@@ -111,8 +111,8 @@ def _of_table_1(rows: Sequence[Mapping[str, Any]], robot: str) -> dict[str, str]
 def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
     claim = (
         "Section V-A2, HyQ without a free flyer: AD's code takes 1.37 times as long as the analytical "
-        "derivatives of inverse dynamics (6.92 \u00b5s / 5.06 \u00b5s), and 2.35 times for forward dynamics "
-        "(20.52 \u00b5s / 8.72 \u00b5s)."
+        "derivatives of inverse dynamics (6.92 \u00b5s / 5.06 \u00b5s), and 2.35 times as long as those of "
+        "forward dynamics (20.52 \u00b5s / 8.72 \u00b5s)."
     )
     ratios, words = [], []
     for function, (analytical, automatic) in AUTOMATIC.items():
@@ -126,6 +126,6 @@ def _automatic(beside: Mapping[str, Any]) -> dict[str, str]:
     return judged(
         claim,
         all(1.0 / 1.5 <= x <= 1.5 for x in ratios),
-        "time of CppADCodeGen's code of Pinocchio / time of Pinocchio's analytical derivatives: "
+        "time of CppADCodeGen's code for Pinocchio's dynamics / time of Pinocchio's analytical derivatives: "
         f"{' and '.join(words)}; reproduced means that both ratios are 1/1.5 to 1.5 times the article's",
     )

@@ -49,11 +49,12 @@ AS_PRINTED, CORRECTED = "as printed", "corrected"
 
 
 class Pair(NamedTuple):
-    """Methods by Cholesky's factor and by the direct algorithm; the fastest of each side is compared.
+    """Methods that use Cholesky's factor, and methods that use the direct algorithm. The fastest method of
+    the first is compared with the fastest of the second.
 
-    factor, direct: prefixes of the names of methods.
-    near: compare only sizes at which the code of each side fits into caches close to the core; larger code
-        measures the time of fetching code.
+    factor, direct: prefixes of the names of the methods.
+    near: compare only sizes at which the code of each method fits into caches close to the core; the time of
+        larger code is the time to fetch it.
     """
 
     name: str
@@ -66,16 +67,16 @@ PAIRS = (
     Pair("both as straight-line code", (FACTOR,), (DIRECT,), near=True),
     Pair("both as loops over the joints", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
     Pair(
-        "the fastest of each at every N",
+        "the fastest method of each algorithm",
         ("generated", "rolled", FACTOR, FACTOR_LOOPS),
         (DIRECT, PAPER, PAPER_LOOPS, PEER),
     ),
 )
-"""Pairs of the study: generated code and rolled loops use Cholesky's factor, Pinocchio the direct algorithm.
-The loops are those of the references by Featherstone and by Carpentier, unchanged.
+"""Pairs of the study. Generated code and rolled loops use Cholesky's factor, Pinocchio the direct algorithm.
+The loops over the joints come from the references by Featherstone and by Carpentier, unchanged.
 """
 ROBOT_FAMILY, HUMANOID = "robots", 30
-"""Name of the family of robots; humanoids have more degrees of freedom than this."""
+"""Name of the family of robots; number of degrees of freedom that humanoids exceed."""
 FEW = 8
 """Largest number of joints of a mechanism with few joints. Algorithm 1 is tried as printed on these
 mechanisms.
@@ -116,9 +117,9 @@ def page(report: Mapping[str, Any]) -> str:
         "repeated on serial chains and binary trees."
     )
     notes = [
-        f"{DIRECT}: the direct algorithm through the compiler's passes; {PAPER}: Algorithm 1 with its "
-        f"errors corrected, on the model as described; {FACTOR}: Cholesky's factorisation; rolled: "
-        "Cholesky's factorisation in loops over the model."
+        f"{DIRECT}: the direct algorithm as straight-line code; {PAPER}: the same with the description's "
+        f"link frames (Algorithm 1, errors corrected); {FACTOR}: Cholesky's factorisation as straight-line "
+        "code; rolled: Cholesky's factorisation in loops over the model."
     ]
     tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
     tables.append(_printed_table(report["printed"]))
@@ -148,7 +149,8 @@ def _printed_table(printed: Sequence[Mapping[str, Any]]) -> Table:
         ("mechanism", *printed[0]["errors"]),
         rows,
         "Largest entry of |Minv M - 1| at one random configuration, M by the composite-rigid-body algorithm. "
-        "Each column headed except lacks one correction. Times are those of the corrected algorithm.",
+        'A column "corrected, except: ..." lacks this correction alone. The times of this page are those of '
+        "the corrected algorithm.",
     )
 
 
@@ -201,8 +203,8 @@ def _for_many(pair: Pair, family: str, one: Compared) -> dict[str, str]:
         f"The direct algorithm outperforms Cholesky's factorisation for many joints: {family}, {pair.name}."
     )
     if one.left_out and max(one.ratios, default=0) <= FEW:
-        return not_comparable(claim, "the code for many joints exceeds the near caches", one.words())
-    article = f"the article has {listed(PUBLISHED)} (N = 7, 18, 36)"
+        return not_comparable(claim, "code for many joints exceeds the caches near the core", one.words())
+    article = f"the largest N decides; the article has {listed(PUBLISHED)} (N = 7, 18, 36)"
     return _decided(
         claim, list(one.ratios.values())[-1] if one.ratios else None, 1.0, f"{one.words()}; {article}"
     )
@@ -213,12 +215,13 @@ def _figure_2c(robots: Sequence[Mapping[str, Any]], pair: Pair) -> dict[str, str
     claim = f"Fig. 2c: the direct algorithm outperforms Cholesky's factorisation on humanoids: {pair.name}."
     one = _compared(sorted(robots, key=lambda entry: int(entry["size"])), ROBOT_FAMILY, pair)
     ratio = list(one.ratios.values())[-1] if one.ratios and max(one.ratios) > HUMANOID else None
-    return _decided(claim, ratio, 1.0, f"{one.words()}; the article has {listed(PUBLISHED)} (N = 7, 18, 36)")
+    article = f"the largest N decides; the article has {listed(PUBLISHED)} (N = 7, 18, 36)"
+    return _decided(claim, ratio, 1.0, f"{one.words()}; {article}")
 
 
 def _decided(claim: str, ratio: float | None, bound: float, evidence: str) -> dict[str, str]:
     if ratio is None:
-        return not_comparable(claim, "no size can be compared", evidence)
+        return not_comparable(claim, "the sizes of this claim are left out or not measured", evidence)
     return judged(claim, ratio > bound, evidence)
 
 
@@ -243,7 +246,7 @@ class Compared(NamedTuple):
 
 
 def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> Compared:
-    """Return the fastest method of each side of a pair over the sizes of a family."""
+    """Compare the fastest methods of a pair at each size of a family."""
     ratios, left_out, methods = {}, {}, ("", "")
     for entry in (one for one in entries if one["family"] == family):
         measured = entry["functions"][INVERSE]["methods"]
@@ -270,12 +273,13 @@ def _as_printed(printed: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return judged(
         "Algorithm 1, line by line as printed, gives the inverse of M.",
         worst < EXACT,
-        f"largest entry of |Minv M - 1|: {worst:.2g} as printed, {corrected:.1e} if {'; '.join(CORRECTIONS)}",
+        f"largest entry of |Minv M - 1|: {worst:.2g} as printed, {corrected:.1e} with all corrections "
+        f"({', '.join(CORRECTIONS)})",
     )
 
 
 def _peers(report: Mapping[str, Any]) -> dict[str, str]:
-    claim = "Section II: Pinocchio implements the algorithm, which gives the inverse of M."
+    claim = "Section II: Pinocchio's implementation of the algorithm gives the inverse of M."
     measured = {
         f"{entry['family']}, N = {entry['size']}, {name}": m
         for entry in (*report["entries"], *report.get("robots", ()))
@@ -295,8 +299,8 @@ def _peers(report: Mapping[str, Any]) -> dict[str, str]:
     return judged(
         claim,
         max(errors.values()) < EXACT,
-        f"largest error {max(errors.values()):.1e}, relative to the largest entry, in {len(errors)} cases of "
-        f"a mechanism and a build; the last case ({last}) takes "
+        f"largest error {max(errors.values()):.1e}, relative to the largest entry, over {len(errors)} pairs "
+        f"of a mechanism and a build of Pinocchio; the last pair ({last}) takes "
         f"{1e-3 * measured[last]['nanoseconds']:.3g} \u00b5s",
     )
 
@@ -312,8 +316,8 @@ CORRECTIONS = (ADDED, FIRST, LATER)
 """Corrections that the algorithm needs.
 
 Line 14 adds to F_i, so that F_i keeps the contributions of the subtree. Minv[i, i] is set before lines 14 and
-19 use it. The second forward pass fills all columns from joint i on, since inertia couples branches that hang
-on a moving body.
+19 use it. The forward pass (lines 27 to 36) fills all columns from joint i on, since inertia couples branches
+that hang on a moving body.
 """
 
 

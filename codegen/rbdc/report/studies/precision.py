@@ -1,5 +1,6 @@
-"""Repeat the precision test of Carpentier and Mansard (2018), section V-B, on any robot: residues, which are
-derivatives that should be exactly zero, by every method.
+"""Repeat the precision test of Carpentier and Mansard (2018), section V-B, on any robot.
+
+A residue is the computed value of a derivative that should be exactly zero. Every method has its residues.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 DERIVATIVES = ("rnea_derivatives", "aba_derivatives")
 DIFFERENCE, CENTRAL, COMPLEX = "finite-difference", "central-difference", "complex-step"
 ARTICLE, LOOPED = "loops-carpentier-mansard", f"loops-{DIFFERENCE}"
-"""The article's derivatives as loops over the model, and differences of RNEA and ABA as loops."""
+"""Methods that loop over the model: the article's derivatives, and finite differences of RNEA and ABA."""
 TRUNCATED = 1e-3
 """A residue counts as truncation if its relative difference from the truncation error is at most this."""
 
@@ -60,10 +61,10 @@ def page(report: Mapping[str, Any]) -> str:
     lead = (
         'J. Carpentier and N. Mansard, "Analytical derivatives of rigid body dynamics algorithms" (2018), '
         f"section V-B, repeated on {robot['name']} ({robot['root_joint']} base, nv = {robot['nv']}): at rest "
-        "without gravity the derivatives by q and v vanish."
+        "without gravity the derivatives with respect to q and v vanish."
     )
     figures = [pattern(entry) for entry in report["patterns"]]
-    words = ["The entries of one-sided differences that are not zero are truncation errors."]
+    words = ["The nonzero entries of one-sided differences are truncation errors."]
     tables = [residues_table(report["residues"])]
     return study_page(
         "Derivatives that should be exactly zero", lead, [], report, tables, [Part("Fig. 3", words, figures)]
@@ -71,7 +72,7 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def vanishing(report: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the matrices that should vanish, of those methods for which the report at rest has them."""
+    """Return the patterns of the derivatives with respect to q and v from a report at rest."""
     return [p for function in report["functions"] for p in function["patterns"][:2]]
 
 
@@ -81,22 +82,25 @@ def residues_table(residues: Sequence[Mapping[str, Any]]) -> Table:
     for x in residues:
         figures = map(_shown, (x["largest"], x["truncation"]))
         rows.append([x["function"], x["output"], x["method"], *figures, f"{x['zeros']} of {x['size']}"])
-    head = ("function", "matrix", "method", "largest entry", "by truncation alone", "exact zeros")
-    title = "Carpentier and Mansard, section V-B: these matrices vanish"
+    head = ("function", "matrix", "method", "largest entry", "truncation error", "exact zeros")
+    title = "Carpentier and Mansard, section V-B: derivatives that should vanish"
     return Table(title, head, rows, words=head[:3])
 
 
 def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Return the claims on entries that should vanish, and on the cause of the residues of differences.
 
-    For robots that loops do not support, differences of the generated functions decide.
+    If loops do not support the robot, differences of the generated functions decide the claims.
     """
     known = {residue["method"] for residue in residues}
     difference = LOOPED if LOOPED in known else DIFFERENCE
     methods = {ARTICLE, "generated", difference, CENTRAL} & known
     largest = {name: _most(residues, name, "largest") for name in methods}
     truncated, left = _most(residues, difference, "truncation"), largest[difference]
-    exact = "Section V-B: at rest without gravity analytical derivatives by q and v are exactly zero."
+    exact = (
+        "Section V-B: at rest without gravity analytical derivatives with respect to q and v are exactly "
+        "zero."
+    )
     ours = f"{_shown(largest['generated'])} by generated code"
     return [
         judged(
@@ -107,17 +111,19 @@ def claims(residues: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
         if ARTICLE in known
         else not_comparable(exact, "loops do not support this robot", f"largest entry {ours}"),
         judged(
-            "Fig. 3: at rest without gravity finite differences by q and v are not exactly zero.",
+            "Fig. 3: at rest without gravity finite differences with respect to q and v are not exactly "
+            "zero.",
             left > 0.0,
             f"largest entry {_shown(left)} by one-sided differences, whose nonzero entries are derivatives "
-            f"by v; {_shown(largest[CENTRAL])} by central differences",
+            f"with respect to v; {_shown(largest[CENTRAL])} by central differences",
         ),
         judged(
             "Section V-B: the nonzero entries of finite differences are rounding errors.",
             largest[CENTRAL] > 0.0 or abs(left - truncated) > TRUNCATED * truncated,
             f"the largest entry of one-sided differences is {left:.4e}, their truncation error "
-            f"h f(q, v = e_k) with step h is {truncated:.4e}. The largest entry of central differences, "
-            f"which round alike but have no truncation error here, is {_shown(largest[CENTRAL])}",
+            f"h f(q, v = e_k) is {truncated:.4e} (h: step, f: dynamics, e_k: unit vector). The largest entry "
+            "of central differences, which have rounding errors but no truncation error here, is "
+            f"{_shown(largest[CENTRAL])}",
         ),
     ]
 
@@ -144,10 +150,10 @@ def precision(
 
 
 def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[dict[str, Any]]:
-    """Return for every derivative that should vanish its largest entry and the number of entries that are
-    exactly 0.
+    """Return for every derivative that should vanish, and every method, the largest entry and the number of
+    entries that are exactly 0.
 
-    For differences it also returns the truncation error alone; None for methods that do not truncate.
+    `truncation`: the truncation error of difference methods, None for other methods.
     """
     residues = []
     for one in comparison.functions:
@@ -172,11 +178,11 @@ def _residues(comparison: RobotComparison, states: Mapping[str, Array]) -> list[
 
 def _truncated(comparison: RobotComparison, one: FunctionRecord, states: Mapping[str, Array]) -> float:
     """Return the largest truncation error of one-sided differences with respect to v at rest, in exact
-    arithmetic.
+    arithmetic (h: step, e_k: unit vector).
 
-    The function is quadratic in v at rest, f(q, h e_k) = h^2 f(q, e_k), and zero at v = 0: the quotient is h
-    f(q, e_k). Every difference by q is zero because f is. Central differences are zero by q and by v, because
-    f is even in v.
+    The function f is zero at v = 0 and quadratic in v, f(q, h e_k) = h^2 f(q, e_k), so the difference
+    quotient is h f(q, e_k). Differences with respect to q are zero because f is zero. Central differences
+    with respect to v are zero because f is even in v.
     """
     model = comparison.model
     base = functions_of(model)[str(one.function.comparison.derivative_of)]

@@ -48,7 +48,7 @@ Array = NDArray[np.float64]
 EXACT = 1e-10
 """Largest error of a check, relative to the largest entry of the quantity."""
 SAMPLES = 256
-"""States over which the passes are timed: each scalar is an array."""
+"""Number of states over which the passes are timed; each scalar of the recursion is an array over them."""
 STEPS = {
     "velocities": "v_i = iX_p v_p + S_i qd_i",
     "accelerations": "a_i = iX_p a_p + S_i qdd_i + v_i x S_i qd_i, a_0 = -g",
@@ -111,8 +111,8 @@ def steps(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[
 
 
 def checks(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> dict[str, Array]:
-    """Return the same quantities from placements in the world and their rates, without the recursions of
-    motions and forces. Of the torques only the power is checked.
+    """Return the quantities of `STEPS` from placements in the world and their rates, without the recursions
+    of motions and forces. The torques are missing: `power` checks them.
     """
     moving = stepped(model, list(q), list(v), configuration=True)
     world = world_placements(model, moving)
@@ -139,7 +139,7 @@ def checks(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence
 
 
 def power(model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]) -> float:
-    """Return the rate of the kinetic and the potential energy along the motion (W): tau^T v of joints."""
+    """Return the rate of the kinetic and the potential energy along the motion (W), which equals tau^T v."""
     moving = stepped(model, list(q), list(v), configuration=True), stepped(model, list(v), list(a), False)
     (kinetic,), (potential,) = kinetic_energy(model, *moving), potential_energy(model, moving[0])
     return float(rate_of(kinetic) + rate_of(potential))
@@ -166,8 +166,11 @@ def timed(model: Problem, states: Sequence[Array]) -> dict[str, float]:
 def _gravity(
     model: Problem, q: Sequence[Scalar], v: Sequence[Scalar], a: Sequence[Scalar]
 ) -> dict[str, float]:
-    """Return the effect of a_0 = -g: the difference of the torques from those with weights as forces on the
-    bodies, and the difference of the accelerations from the physical accelerations.
+    """Return the effect of a_0 = -g.
+
+    torques: relative difference from the torques with weights as forces on the bodies.
+    accelerations: least difference of a body's acceleration from its physical acceleration (m/s^2).
+    of gravity: norm of g (m/s^2).
     """
     m = Numbers(model, list(q), list(v), list(a))
     tricked, physical = forward_pass(m), forward_pass(m, Motion.zero())
@@ -195,7 +198,7 @@ def unknown_contacts(
     contacts: names of these bodies.
     equations, unknowns: nv, and the number of motor torques and contact forces.
     open: number of unknowns that remain undetermined.
-    left: largest torque of the root that remains (N, N m).
+    left: largest entry of the unbalanced force and torque on the root (N, N m).
     torques, forces: torques of the motors, and contact forces (N) in the axes of their bodies.
     """
     state = list(q), list(v), list(a)
@@ -234,7 +237,8 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
         judged(
             f"Tutorial: {line} gives the {name}.",
             errors[name] < EXACT,
-            f"relative error {errors[name]:.1e} against a check without the recursion",
+            f"relative error {errors[name]:.1e} {'of their power ' if name == 'torques' else ''}against a "
+            "check without the recursion",
         )
         for name, line in STEPS.items()
     ]
@@ -249,15 +253,15 @@ def claims(report: Mapping[str, Any]) -> list[dict[str, str]]:
         judged(
             "Tutorial: a_0 = -g gives the right torques, but accelerations that are not the physical ones.",
             gravity["torques"] < EXACT and abs(least - g) < EXACT * max(g, 1.0),
-            f"the torques differ by {gravity['torques']:.1e} (relative) from those of weights that act on "
-            f"the bodies; the accelerations differ from the physical ones by {least:.4g} m/s^2",
+            f"the torques differ by {gravity['torques']:.1e} (relative) from torques computed with a weight "
+            f"on each body; the accelerations differ from the physical ones by {least:.4g} m/s^2",
         ),
         judged(
             "Tutorial: with unknown contact forces inverse dynamics is underdetermined.",
             contacts["open"] > 0,
             f"with point contacts at {', '.join(contacts['contacts'])} there are {contacts['equations']} "
-            f"equations for {contacts['unknowns']} unknowns (motor torques and contact forces), "
-            f"{contacts['open']} of which remain undetermined; contact forces of least norm balance the root "
+            f"equations for {contacts['unknowns']} unknowns (motor torques and contact forces); "
+            f"{contacts['open']} unknowns remain undetermined. Contact forces of least norm balance the root "
             f"up to a residual of {contacts['left']:.1e} (N, N m)",
         ),
     ]

@@ -51,12 +51,12 @@ does not write the structurally zero entries among its N^3 entries.
 BESIDE = {(SECOND, SO): ZEROED, (FIRST, FO): OWN}
 """The generated code that is reported beside a paper's algorithm."""
 FROM = 4
-"""Bodies from which exponents are fitted and times are compared. Compilers unroll the loops of two bodies
-completely: for the chain rule clang keeps a quarter of the operations. The exponent of the chain rule is
-therefore 3.4 from two bodies on, but 3.0 from four on.
+"""Least number of bodies for fits of exponents and comparisons of times. Compilers unroll the loops of two
+bodies completely: for the chain rule clang keeps a quarter of the operations. The exponent of the chain rule
+is therefore 3.4 from two bodies on, but 3.0 from four on.
 """
 WITHIN = 0.3
-"""An exponent is reproduced if it differs from the article's by at most this."""
+"""An exponent is reproduced if it differs from the article's exponent by at most this."""
 WITHIN_DECADE = 10.0
 """An error, or a ratio of two errors, is reproduced if it differs from the article's value by at most this
 factor.
@@ -74,7 +74,7 @@ LEADS: dict[str, tuple[str, tuple[str, ...], str, float]] = {
     "Fig. 16: FDSVA-SO outperforms the other methods for all N.": (FORWARD, ALL[:3], FD_SO, 1.0),
     "Fig. 17: FDSVA-SO is at least 5 times faster than the chain rule.": (FORWARD, (CHAIN,), FD_SO, 5.0),
     "Fig. 16: the chain rule takes longer than Finite-Diff-1.": (FORWARD, (CHAIN,), FINITE_1, 1.0),
-    "Section IV-G: the triple loop is 1.5 to 4 times as fast as the double loop.": (
+    "Section IV-G: IDSVA-SO's triple loop is 1.5 to 4 times as fast as its double loop.": (
         SECOND,
         (DOUBLE_LOOP,),
         TRIPLE_LOOP,
@@ -93,7 +93,7 @@ ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
         None,
     ),
     "Fig. 12: the chain rule and IDSVA-SO have similar errors.": (SECOND, "serial", (CHAIN, SO), 1.0, None),
-    "Fig. 20: for a chain of 40 the error of FDSVA-SO is 1e-11, a thousand times that of the chain rule.": (
+    "Fig. 20: for a chain of 40 bodies the error of FDSVA-SO is 1e-11, a thousand times the chain rule's.": (
         FORWARD,
         "serial",
         (FD_SO, CHAIN),
@@ -101,8 +101,8 @@ ERRORS: dict[str, tuple[str, str, tuple[str, str], float, float | None]] = {
         1e-11,
     ),
 }
-"""For each claim: a function, a family, two methods, the error of the first method / that of the second, and
-the first error if the article gives it.
+"""For each claim: a function, a family, two methods, the ratio of the first method's error to the second's,
+and the first method's error if the article gives it.
 """
 
 
@@ -135,8 +135,8 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
     if fit is None:
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
-    evidence = f"N^{fit:.2f} over N = {FROM} to {sizes[-1]} (the article: up to 100 and more); "
-    evidence += f"reproduced means a difference of at most {WITHIN}. "
+    evidence = f"N^{fit:.2f}, fitted over N = {FROM} to {sizes[-1]} (in the article up to over 100); "
+    evidence += f"reproduced means that the exponents differ by at most {WITHIN}. "
     evidence += f"Time from N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
         evidence += f". Operations: N^{of_operations:.2f}"
@@ -170,11 +170,11 @@ def _lead(
     ranges = {method: values for method, values in ranges.items() if values}
     if not ranges:
         return not_comparable(claim, UNMEASURED)
-    words = f"times divided by the time of {over}, from N = {FROM} on: "
+    words = f"time divided by the time of {over}, least to greatest value over N >= {FROM}: "
     words += "; ".join(f"{method} {min(x):.3g} to {max(x):.3g}" for method, x in ranges.items())
-    words += f"; reproduced means all above {least:g}"
+    words += f"; reproduced means that all exceed {least:g}"
     if fewer := [x for method in ranges for n, x in pairs[method] if n < FROM]:
-        words += f". For fewer bodies, whose loops compilers unroll: {min(fewer):.3g} to {max(fewer):.3g}"
+        words += f". For smaller N, where compilers unroll loops: {min(fewer):.3g} to {max(fewer):.3g}"
     return judged(claim, all(min(x) > least for x in ranges.values()), words)
 
 
@@ -240,28 +240,32 @@ def _crossings(report: Report) -> list[Claim]:
         *(
             _overtaken(
                 f"Figs. 14, 15, 18: IDFOZA overtakes DTM at N = {size} ({family}) in the inner term.",
+                "time of IDFOZA / time of DTM",
                 inner[family],
                 size,
             )
             for family, size in zip(FAMILIES, (45, 25), strict=True)
         ),
-        _overtaken("Section VI-A: AZA overtakes DMM in first derivatives at N = 50 (serial).", first, 50),
+        _overtaken(
+            "Section VI-A: AZA overtakes DMM in first derivatives at N = 50 (serial).",
+            "time of AZA / time of DMM",
+            first,
+            50,
+        ),
     ]
 
 
-def _overtaken(claim: str, beside: Mapping[int, float], size: int) -> Claim:
-    """Return the claim that a method overtakes another one near `size` bodies.
+def _overtaken(claim: str, ratio: str, beside: Mapping[int, float], size: int) -> Claim:
+    """Return the claim that a method overtakes another method near `size` bodies.
 
-    beside: for each number of bodies, the time of the method divided by the time of the other one.
+    ratio: the time of the method divided by the time of the other method, in words.
+    beside: value of the ratio for each number of bodies.
     """
     if not beside:
         return not_comparable(claim, UNMEASURED)
     sizes = sorted(beside)
-    words = f"time of the first method / time of the second for N = {listed(sizes)}: "
-    words += (
-        f"{listed(beside[n] for n in sizes)}; reproduced means that the ratio falls below 1 for good at a "
-    )
-    words += f"size from {size / 2:g} to {2 * size}"
+    words = f"{ratio} for N = {listed(sizes)}: {listed(beside[n] for n in sizes)}; reproduced means that the "
+    words += f"ratio stays below 1 from a measured N between {size / 2:g} and {2 * size} on"
     crossing = next((n for n in sizes if all(beside[m] < 1.0 for m in sizes if m >= n)), None)
     if crossing is None and sizes[-1] < size:
         return not_comparable(claim, f"no more than {sizes[-1]} bodies were measured", words)
@@ -284,7 +288,7 @@ def _branching(report: Report) -> Claim:
         f"{listed(x for _, x in of.values())} (serial)"
         for method, of in pairs.items()
     )
-    words = f"times divided by the time of {FD_SO}: {words}"
+    words = f"time divided by the time of {FD_SO}: {words}"
     return judged(claim, all(x >= y for x, y in found), words)
 
 
@@ -310,11 +314,11 @@ def _steps(report: Report) -> list[Claim]:
         judged(
             "Fig. 21: the best h and k of Finite-Diff-1 lie between 1e-4 and 1e-3.",
             all(inside),
-            f"best (h, k): {first}",
+            f"best steps (h, k): {first}",
         ),
         judged(
             "Fig. 23: the best h of Finite-Diff-2 is 1e-5 for almost all N.",
             sum(near) >= 0.8 * len(near),
-            f"best h on a grid of half decades: {second}",
+            f"best step h on a grid of half decades: {second}",
         ),
     ]

@@ -33,13 +33,13 @@ CASADI_CODE = "casadi"
 """The article's code generation: IDSVA-SO, or FDSVA-SO, as CasADi's C."""
 CHAIN_OF_FIG_9, BYTES_OF_FIG_9 = 40, 12e6
 LOSES, ALIKE_BELOW = 36, 20
-"""Numbers of bodies above which, according to the article, generated code of IDSVA-SO is slower, and below
-which it is as fast.
+"""Generated code of IDSVA-SO is slower than its loops for more than `LOSES` bodies, and as fast for fewer
+than `ALIKE_BELOW` bodies, according to the article.
 """
 ALIKE = 1.5
 """Two times are alike if their ratio, or its inverse, is at most this factor."""
 SMALL_ROBOTS = ("ur5", "hyq")
-"""Robots of Fig. 19 on which code generation pays, the UR5 in place of the UR3."""
+"""Robots of Fig. 19 on which code generation makes FDSVA-SO faster; the UR5 replaces the UR3."""
 WITH, WITHOUT = "with AVX", "without AVX"
 WITHIN_FACTOR = 3.0
 """An extrapolated size of code is reproduced if its ratio to the article's size, or the inverse of the ratio,
@@ -98,14 +98,12 @@ def _interpreted(report: Report) -> Claim:
         return not_comparable(claim, UNMEASURED)
     words = ", ".join(f"{robot}: {x:.3g}" for robot, x in found.items())
     holds = all(3.0 <= x <= 17.0 for x in found.values())
-    return judged(claim, holds, f"time of CasADi's interpreter / time of its C: {words}")
+    return judged(claim, holds, f"time of AD by CasADi's interpreter / time of {AUTOMATIC}: {words}")
 
 
 def _code_of_chains(report: Report) -> Claim:
-    """Return the claim of Fig. 9. The size of AD's code is extrapolated from the chains for which it is
-    compiled.
-    """
-    claim = f"Fig. 9: AD's code for a chain of {CHAIN_OF_FIG_9} bodies takes 12 MB, of millions of lines."
+    """Return the claim of Fig. 9. AD's code for shorter chains is compiled; its size is extrapolated."""
+    claim = f"Fig. 9: AD's code for a chain of {CHAIN_OF_FIG_9} bodies has 12 MB and millions of lines."
     sizes = curves(report["code"], SECOND, FAMILIES[0], CODE).get(AUTOMATIC, {})
     if (fit := growth(sizes)) is None:
         return not_comparable(
@@ -113,10 +111,8 @@ def _code_of_chains(report: Report) -> Claim:
         )
     there = exp(fit["constant"]) * CHAIN_OF_FIG_9 ** fit["exponent"]
     holds = abs(log(there / BYTES_OF_FIG_9)) <= log(WITHIN_FACTOR)
-    words = (
-        f"machine code of {AUTOMATIC} for N = {listed(sizes)}: {listed(sizes.values())} bytes; the fitted "
-    )
-    words += f"N^{fit['exponent']:.2f} gives {1e-6 * there:.3g} MB for {CHAIN_OF_FIG_9} bodies; "
+    words = f"machine code of {AUTOMATIC} for N = {listed(sizes)}: {listed(sizes.values())} bytes; "
+    words += f"{1e-6 * there:.3g} MB extrapolated to {CHAIN_OF_FIG_9} bodies as N^{fit['exponent']:.2f}; "
     words += f"reproduced means 1/{WITHIN_FACTOR:g} to {WITHIN_FACTOR:g} times 12 MB"
     return judged(claim, holds, f"{words}. {_limited(report, AUTOMATIC)}")
 
@@ -130,18 +126,20 @@ def _generated(report: Report) -> list[Claim]:
             found[method, family] = {n: code[n] / own[n] for n in code if n in own}
     words = "; ".join(f"{' '.join(of)}: {listed(x.values())} for N = {listed(x)}" for of, x in found.items())
     limits = ". ".join(filter(None, (_limited(report, method) for method in (CASADI_CODE, CODE_GENERATION))))
-    told = f"time of straight-line code / time of {SO}, {words}. {limits}"
+    told = f"time of straight-line code / time of {SO}: {words}"
     many = [x for of in found.values() for n, x in of.items() if n > LOSES]
     few = [x for of in found.values() for n, x in of.items() if n < ALIKE_BELOW]
     claim = f"Fig. 10: code generation of IDSVA-SO is no faster than its loops for N > {LOSES}."
     alike = f"Fig. 10: IDSVA-SO takes similar times with and without code generation for N < {ALIKE_BELOW}."
-    reason = f"no straight-line code of more than {LOSES} bodies within the limit"
-    reproduced = f"reproduced means ratios of 1/{ALIKE} to {ALIKE}"
+    reason = f"no straight-line code of more than {LOSES} bodies within the time limit"
+    reproduced = f"reproduced means ratios of 1/{ALIKE} to {ALIKE} for these N"
     return [
-        judged(alike, all(1.0 / ALIKE <= x <= ALIKE for x in few), f"{told}; {reproduced}")
+        judged(alike, all(1.0 / ALIKE <= x <= ALIKE for x in few), f"{told}; {reproduced}. {limits}")
         if few
         else not_comparable(alike, UNMEASURED),
-        judged(claim, min(many) >= 1.0, told) if many else not_comparable(claim, reason, limits),
+        judged(claim, min(many) >= 1.0, f"{told}. {limits}")
+        if many
+        else not_comparable(claim, reason, limits),
     ]
 
 
@@ -158,12 +156,12 @@ def _generated_forward(report: Report) -> Claim:
     return judged(
         claim,
         max(found.values()) < 1.0,
-        f"time of CasADi's C / time of {FD_SO}: {words}; UR5 in place of UR3",
+        f"time of CasADi's C / time of {FD_SO}: {words}; the UR5 replaces the UR3",
     )
 
 
 def _limited(report: Report, method: str) -> str:
-    """Return in words from which size on a method exceeded the time limit."""
+    """Return in words from which size on the method exceeded the time limit, for each family."""
     limits = []
     for family in FAMILIES:
         reasons = {
@@ -188,7 +186,7 @@ def _humanoid(report: Report, function: str) -> Claim:
     if AUTOMATIC not in of["times"]:
         reason = of["absent"].get(AUTOMATIC, UNMEASURED)
         return not_comparable(
-            claim, f"AD took {reason}", f"{paper} takes {1e-3 * of['times'][paper]:.3g} \u00b5s"
+            claim, f"no code of AD ({reason})", f"{paper} takes {1e-3 * of['times'][paper]:.3g} \u00b5s"
         )
     ratio, published = of["times"][AUTOMATIC] / of["times"][paper], (3.2 if function == SECOND else 3.8)
     holds = published / 1.5 <= ratio <= 1.5 * published
@@ -210,7 +208,8 @@ def _headline(report: Report, function: str) -> Claim:
     words = ", ".join(f"{method} {t:.4g} \u00b5s" for method, t in times.items())
     best = min((t for method, t in times.items() if method != paper), default=times[paper])
     reproduced = (
-        f"reproduced means that Pinocchio (the loops if it is absent) takes at most {published:g} \u00b5s"
+        f"reproduced means that the fastest build of Pinocchio takes at most {published:g} \u00b5s (without "
+        "Pinocchio, that the loops do)"
     )
     return judged(claim, best <= published, f"{words}; {reproduced}")
 

@@ -17,16 +17,16 @@ Report = Mapping[str, Any]
 
 GENERATED, ONE_BY_ONE, INTERPRETED, COMPILED = "generated", "one by one", "interpreted", "compiled"
 CENTRAL, ADAPTIVE = "central", "adaptive"
-"""Keys of the methods: generated code for all samples and sample by sample; the article's recursion in NumPy
-and as loops in C; central differences with constant steps, and adaptive differences.
+"""Keys of the methods: generated code called once for all samples, and once for each sample; the article's
+recursion in NumPy, and as loops in C; central differences with constant steps, and adaptive differences.
 """
 PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
 """Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
 JOINTS, SAMPLES_OF_ARTICLE = 43, 301
 AGREES = 1e-6
-"""Two methods agree if they differ by at most this, relative to the largest entry. Central differences do."""
+"""Two methods agree if they differ by at most this, relative to the largest entry."""
 HIGH = 1e3
-"""An error is a spike if it is more than this many times the median, or not defined."""
+"""An error is a spike if it exceeds this many times the median error, or is not defined."""
 VANISHES = 1e-2
 """A value counts as zero below this share of its largest absolute value."""
 INSTANTS = (0.5, 1.0)
@@ -36,9 +36,7 @@ FEW = "few samples, code without optimisation"
 
 
 def claims(report: Report) -> list[dict[str, str]]:
-    """Return every claim with its verdict; claims on time are not comparable after a quick run of few
-    samples.
-    """
+    """Return every claim with its verdict. After a quick run claims on times are not comparable."""
     methods = {method["key"]: method for method in report["methods"]}
     interpreted, central = methods[INTERPRETED], methods[CENTRAL]
     return [
@@ -62,7 +60,7 @@ def claims(report: Report) -> list[dict[str, str]]:
         analytical_time(methods, report["quick"]),
         adaptive_time(methods, report["samples"], report["quick"]),
         not_comparable(
-            "The values of Figs. 4-6.",
+            "The values of Figs. 4 to 6 are those of this study.",
             "the paper gives no inertias and no centres of mass",
             f"torques up to {report['largest_torque']:.3g} N m with assumed inertias and centres of mass",
         ),
@@ -70,7 +68,7 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 
 def errors_of(values: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
-    """Return absolute errors of one entry by q, v and a at every instant, None if they are not defined."""
+    """Return the absolute errors of dQ_row/dq, dv and da_column at every instant, None if not defined."""
     return [finite(x) for x in np.abs(values - exact)[:, :, row - 1, column - 1]]
 
 
@@ -80,15 +78,15 @@ def finite(values: Array) -> list[float | None]:
 
 
 def spikes(data: Report) -> dict[str, str]:
-    """Return whether adaptive differences by q alone have the spikes of Fig. 5."""
+    """Return the claim that only adaptive differences with respect to q have the spikes of Fig. 5."""
     ratios = {by: _over_median(errors)[_at(data)] for by, errors in data["adaptive"].items()}
-    words = "; ".join(f"by {by} {listed(values)}" for by, values in ratios.items())
+    words = "; ".join(f"with respect to {by}: {listed(values)}" for by, values in ratios.items())
     return judged(
-        f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s; those by the velocity "
-        "and by the acceleration have none.",
+        f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s; the derivatives with "
+        "respect to velocity and acceleration have none.",
         bool((ratios["q"] > HIGH).all()) and not any((ratios[by] > HIGH).any() for by in ("v", "a")),
         f"errors at these two instants, divided by the median error along the motion: {words}; reproduced "
-        f"means above {HIGH:.0e} for the derivative by q alone",
+        f"means that only those with respect to q exceed {HIGH:.0e}",
     )
 
 
@@ -97,7 +95,7 @@ def _agreeing(entry: Report) -> dict[str, str]:
     return judged(
         f"Fig. 4: numerical and analytical {entry['entry']} agree well.",
         bool((errors < AGREES).all()),
-        f"difference of adaptive differences from generated code, relative to the largest value: at most "
+        f"error of adaptive differences against generated code, relative to the largest value: at most "
         f"{np.nanmax(errors):.1e}, median {np.nanmedian(errors):.1e}; it exceeds {AGREES:.0e} at "
         f"{int((~(errors < AGREES)).sum())} of {len(errors)} instants",
     )
@@ -112,15 +110,15 @@ def _only_the_denominator(entry: Report) -> dict[str, str]:
     if not there.any():
         return not_comparable(claim, "there is no instant at which only the variable vanishes")
     errors = np.array(entry["errors"], dtype=float)[there] / entry["largest"]
-    words = (
-        f"at the {int(there.sum())} instants of this kind the error is at most {errors.max():.1e} times the "
-    )
-    words += "largest value"
+    words = f"at {int(there.sum())} instants only the variable vanishes; the error there is at most "
+    words += f"{errors.max():.1e} times the largest value"
     return judged(claim, bool((errors < AGREES).all()), words)
 
 
 def both_vanish(data: Report) -> dict[str, str]:
-    """Return whether differences by q err exactly where the coordinate and the torque both vanish."""
+    """Return the claim that differences with respect to q fail where the coordinate and the torque both
+    vanish, and only there.
+    """
     bad = _over_median(data["adaptive"]["q"]) > HIGH
     q, torque = (np.abs(np.array(data[name])) for name in ("coordinate", "torque"))
     both = (q < VANISHES * q.max()) & (torque < VANISHES * torque.max())
@@ -131,20 +129,22 @@ def both_vanish(data: Report) -> dict[str, str]:
         bool(bad.any()) and bool(both[bad].all()),
         f"adaptive differences of {data['entry']} have errors over {HIGH:.0e} times their median at "
         f"{bad.sum()} of {len(bad)} instants. At 0.5 and 1 s the coordinate is {listed(q[_at(data)])} rad, "
-        f"but the torque {torques} of at most {torque.max():.4g} N m. Errors of central differences with "
-        f"constant steps are at most {np.nanmax(constant[_at(data)]):.1e} N m/rad there",
+        f"but the torque is {torques} N m (along the motion at most {torque.max():.4g} N m). Errors of "
+        "central differences with constant steps are at most "
+        f"{np.nanmax(constant[_at(data)]):.1e} N m/rad at these instants",
     )
 
 
 def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
-    """Return the claim on the article's time, compared with the article's recursion as compiled loops."""
+    """Return the claim that the article's recursion, as loops in C, takes at most the article's time."""
     claim = f"All analytical sensitivities of 301 samples take {1e3 * PUBLISHED_ANALYTICAL:g} ms in MATLAB."
     seconds = {key: method["seconds"] for key, method in methods.items()}
     evidence = (
         f"the article's recursion takes {1e3 * seconds[COMPILED]:.3g} ms as loops in C "
         f"({methods[COMPILED]['operations']} operations a sample), {1e3 * seconds[INTERPRETED]:.3g} ms in "
-        f"NumPy over arrays of all samples; generated code, by another recursion, takes "
-        f"{1e3 * seconds[GENERATED]:.3g} ms; reproduced means at most the article's time for the loops in C"
+        f"NumPy with arrays over all samples; generated code, which uses another recursion, takes "
+        f"{1e3 * seconds[GENERATED]:.3g} ms; reproduced means that the loops take at most the article's "
+        "time"
     )
     if quick:
         return not_comparable(claim, FEW, evidence)
@@ -152,7 +152,7 @@ def analytical_time(methods: Mapping[str, Any], quick: bool) -> dict[str, str]:
 
 
 def adaptive_time(methods: Mapping[str, Any], samples: int, quick: bool) -> dict[str, str]:
-    """Return whether adaptive differences take seven orders of magnitude longer than the recursion."""
+    """Return the claim that adaptive differences take seven orders of magnitude longer than the recursion."""
     claim = "Differences take seven orders of magnitude longer than the analytical sensitivities."
     ratio = methods[ADAPTIVE]["seconds"] / methods[COMPILED]["seconds"]
     calls = 3 * JOINTS * EVALUATIONS
@@ -161,9 +161,9 @@ def adaptive_time(methods: Mapping[str, Any], samples: int, quick: bool) -> dict
     evidence = (
         f"adaptive differences of {samples} samples take {methods[ADAPTIVE]['seconds']:.3g} s, {ratio:.3g} "
         f"times the time of the article's recursion as loops in C; reproduced means more than 10^6.5 times. "
-        f"For each sample they evaluate inverse dynamics {calls} times. The article's times amount to "
-        f"{1e3 * each:.3g} ms for each such evaluation, but {1e6 * whole:.3g} \u00b5s for all analytical "
-        "sensitivities of a sample"
+        f"For each sample the differences evaluate inverse dynamics {calls} times. The article's times "
+        f"amount to {1e3 * each:.3g} ms for each evaluation, but {1e6 * whole:.3g} \u00b5s for all "
+        "analytical sensitivities of a sample"
     )
     if quick:
         return not_comparable(claim, FEW, evidence)

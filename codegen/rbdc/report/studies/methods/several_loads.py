@@ -1,10 +1,10 @@
 """Several forces on one link by the recursion of Zhakatayev, Rogovchenko and Paetzold (2023), which has one
 force and one torque for each link: equations (8), (9), (16) and (17).
 
-Two forces at points r_1 and r_2 of a link add up: torques and sensitivities are linear in the loads. The
-force f_1 + f_2 at r_1 with the torque R (r_2 - r_1) x f_2 (R: rotation of the link) gives the torques of both
-forces. But the recursion holds the torque fixed in the world while the link turns, so the sensitivities by q
-lack the change of R (r_2 - r_1).
+Torques and sensitivities are linear in the loads, so the results for forces f_1 and f_2 at points r_1 and r_2
+of a link add up. The net load f_1 + f_2 at r_1 with the torque R (r_2 - r_1) x f_2 (R: rotation of the link)
+gives the same torques. But the recursion holds the net torque fixed in the world while the link turns, so the
+sensitivities with respect to q lack the change of R (r_2 - r_1).
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ EXACT = 1e-10
 
 
 def measured(model: Problem, link: int) -> dict[str, float]:
-    """Return the largest differences between one force with a torque and two forces on a link, relative to
-    the largest entry: of `torques`, and of sensitivities `by q`, `by v` and `by a`.
+    """Return the largest differences between results for a net force and torque on a link and results for
+    two forces, relative to the largest entry: of `torques`, and of sensitivities `by q`, `by v` and `by a`.
     """
     rng = np.random.default_rng(0)
     q, v, a = (rng.standard_normal(model.nv).tolist() for _ in range(3))
@@ -50,14 +50,14 @@ def measured(model: Problem, link: int) -> dict[str, float]:
 
 
 def claim(off: Mapping[str, float]) -> dict[str, str]:
-    """Return whether one force and one torque on a link stand for several forces."""
+    """Return the claim that one force and one torque on a link replace several forces."""
     return judged(
-        "Section 3.2: the net force and torque on a link stand for several forces on it.",
+        "Section 3.2: the net force and the net torque on a link replace several forces on it.",
         max(off.values()) < EXACT,
-        "relative differences between the net load and two forces, of torques and of their derivatives: "
-        f"{', '.join(f'{of} {x:.1e}' for of, x in off.items())}. Equation (16) holds the net torque fixed in "
-        "the world, while the points of the forces move with the link. Results for each force alone add up "
-        "exactly",
+        "results for the net load differ from the sum of the results for each force alone, in torques and in "
+        f"their derivatives, by (relative): {', '.join(f'{of} {x:.1e}' for of, x in off.items())}. Equation "
+        "(16) holds the net torque fixed in the world, while the points where the forces act move with the "
+        "link. Torques and derivatives are linear in the loads",
     )
 
 
