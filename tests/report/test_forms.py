@@ -70,7 +70,7 @@ def test_a_wrong_choice_is_named() -> None:
     (sentence,) = wrong_choices(
         {"rows": [row("columns", 1.0, deviation=1e-3), row("rolled", 1.0, chosen=True)]}
     )
-    assert "columns differs from the chosen form by 1.0e-03" in sentence
+    assert "results of columns differ from those of the chosen form by 1.0e-03" in sentence
 
 
 def rows_of_two_compilers() -> list[dict[str, Any]]:

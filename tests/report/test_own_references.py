@@ -313,7 +313,7 @@ def test_names_of_other_methods_are_refused(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("def featherstone(model, q, v, a):\n    return [0.0, 0.0]\n")
     result = run("double_pendulum", "--reference", f"rnea={tmp_path / 'own.py'}:featherstone")
     assert result.exit_code == 2
-    assert "there is a method unrolled-featherstone of rnea; rename featherstone of own.py" in result.stderr
+    assert "rnea already has a method unrolled-featherstone; rename featherstone of own.py" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -345,6 +345,6 @@ def test_functions_and_names_agree(paper: Path) -> None:
     model = random_tree(0)
     loaded = load(CompareOptions(references=(f"rnea={paper}:twice",)).references)
     with pytest.raises(
-        OptionError, match=r"there is a method loops-twice of rnea; rename twice of paper\.py"
+        OptionError, match=r"rnea already has a method loops-twice; rename twice of paper\.py"
     ):
         user_methods(model, functions_of(model)["rnea"], loaded, ["loops-twice"])

@@ -3,8 +3,8 @@
 The inputs are the same on every machine. The references are the recursions of the literature
 (`rbdc.algorithms.reference`). They share no algorithm, compiled code, pass or emitter with the methods that
 are measured. Errors follow the metrics of Singh, Russell and Wensing, equations (40) to (43), over all
-outputs and samples. The error that decides whether a result is wrong leaves out the uncertainty of the
-inputs.
+outputs and samples. The error `scaled`, which decides whether a result is wrong, disregards changes of the
+result that rounding of the inputs causes (`uncertainty`).
 """
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def deepest_frame(model: Problem) -> int:
 def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
     """Return the outputs of the function at every sample. `inputs` has values (samples, size) by name.
 
-    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates; a function of two frames has
-    the first frame of the model as the other. The shape is (2, samples, size): each entry is a sum of two
+    A function of a frame is evaluated for `deepest_frame` in LOCAL coordinates. If it takes two frames, the
+    second is the first frame of the model. The shape is (2, samples, size): each entry is a sum of two
     doubles, which has about 32 digits. The cache key covers the model, the function, the inputs and the
     sources of rbdc.
     """
@@ -179,10 +179,10 @@ often turned by pi, and the rounding error of that angle is of this order.
 
 
 def uncertainty(model: Problem, function: Function, inputs: Mapping[str, Array]) -> Array:
-    """Return the change of each entry of the results (samples, size) when each coordinate of a Euclidean
+    """Return the change of each entry of the results (samples, size) when every coordinate of a Euclidean
     joint grows by its last bit, or by `LAST_BIT` if that is more.
 
-    Where terms cancel, this change is large, and no method can have smaller errors.
+    This change is large where terms cancel. No method can have smaller errors.
     """
     moved = {name: x.copy() for name, x in inputs.items()}
     euclidean = [k for k, body in enumerate(model.bodies) if body.joint.euclidean]

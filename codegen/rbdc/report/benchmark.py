@@ -21,11 +21,11 @@ from rbdc.report.present.document import summary, wrong_results
 from rbdc.resources import resolve, robot_names
 
 METHODS = ("generated", *PEERS)
-"""Methods of every function."""
+"""Methods that are measured for every function."""
 DERIVATIVE_METHODS = ("ad-forward-casadi", "ad-reverse-casadi")
-"""Further methods of derivatives; CasADi's own choice of mode is one of the two."""
+"""Further methods for derivatives. The mode that CasADi would choose is always one of these two."""
 COMPILERS = ("gcc",)
-"""Further compilers of the generated method."""
+"""Further compilers, for the generated method."""
 
 
 def benchmarked() -> tuple[str, ...]:
@@ -38,7 +38,7 @@ def benchmark(robots: Sequence[Entrant], options: CompareOptions, progress: Prog
 
     A robot that cannot be measured is listed in `absent` with the reason; the others are still measured.
     `failed` lists the absent robots that have a description. Raises OptionError for invalid options, and if
-    no robot is left.
+    no robot could be measured.
     """
     functions = benchmarked() if options.functions is None else options.functions
     derivatives = {name for name, function in known().items() if function.comparison.derivative_of}
@@ -95,8 +95,8 @@ SUITE: dict[str, tuple[str, str | None]] = {
     "solo12": ("free-flyer", None),
     "anymal_b": ("free-flyer", None),
 }
-"""Root joint and file in `PACKAGE`, by robot. A robot without a file ships with rbdc, or its description must
-be given.
+"""Root joint and file in `PACKAGE`, by robot. A robot without a file ships with rbdc, or the user must pass
+its description.
 """
 
 
@@ -133,7 +133,7 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
         chosen += [one for one in named if one.stands_for is None]
     twice = [label for label, count in Counter(one.label for one in chosen).items() if count > 1]
     if twice:
-        raise OptionError(f"two robots would both be called {twice[0]}; benchmark them apart")
+        raise OptionError(f"two robots would both be called {twice[0]}; benchmark them in separate runs")
     return chosen
 
 

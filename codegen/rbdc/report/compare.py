@@ -84,8 +84,8 @@ def labelled_report(
 
 
 REFERENCE = "reference"
-"""Name of the reference where it exceeds the time limit: errors are unknown, and larger mechanisms do not try
-it.
+"""Name of the reference in lists of absent methods, if it exceeds the time limit. Errors are then unknown,
+and the references of larger mechanisms are not tried.
 """
 
 

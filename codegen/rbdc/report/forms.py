@@ -1,8 +1,8 @@
 """Run rbdc benchmark --forms: time every form (way to write a function in C) and the form that planning
 chose.
 
-Planning chooses the form from a table of measurements. The report estimates the gain of a tuning, and has
-rows for the measurements behind that table.
+Planning chooses the form from a table of measurements. The report estimates the gain of `rbdc build --tune`,
+and has rows that can be added to that table.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ itself.
 
 
 _COMPILERS = 1 + len(COMPILERS)
-"""Number of times of a form in the measurements of the table: one for each compiler."""
+"""Number of compilers in the table of measurements: a form has one time for each."""
 
 
 def measure_forms(robots: Sequence[Entrant], options: CompareOptions, progress: Progress) -> dict[str, Any]:
@@ -73,8 +73,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
     Results deviate if they differ from those of the chosen form by more than `WRONG`.
     """
     sentences = [
-        f"{row['robot']}: {row['function']} by {row['compiler']}: {row['form']} differs from the chosen form "
-        f"by {row['deviation']:.1e}"
+        f"{row['robot']}: {row['function']} by {row['compiler']}: results of {row['form']} differ from those "
+        f"of the chosen form by {row['deviation']:.1e} (relative)"
         for row in report["rows"]
         if row["deviation"] > WRONG
     ]
@@ -93,8 +93,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
 
 
 def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence for each robot on the gain of a tuning: the times of the chosen forms with the first
-    compiler, divided by the least times of all forms and compilers.
+    """Return a sentence for each robot on the gain of tuning: the time of the chosen form with the first
+    compiler, divided by the least time over all forms and compilers.
     """
     sentences = []
     for robot, of_robot in groupby(rows, itemgetter("robot")):
@@ -116,8 +116,8 @@ def gains(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def entry(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return rows for `ENTRIES` of tests/emit/support_measurements.py.
 
-    A function with several forms has a row for each form, with its operations and its times by all compilers.
-    A prime stands for `_derivatives`.
+    A function with several forms has a row for each form, with the form's operations and its time by each
+    compiler. In names a prime stands for `_derivatives`.
     """
     lines = []
     for _, of_function in groupby(rows, itemgetter("robot", "function")):
@@ -173,8 +173,8 @@ def _deviation(record: FunctionRecord, form: str, chosen: str) -> float:
     """Return the largest difference between the results of a form and of the chosen one, relative to the
     largest entry of all outputs of the sample.
 
-    An output that nearly vanishes beside M^-1 is a difference of large numbers in every form. Its entries are
-    therefore not scaled by its own largest entry.
+    An output that is tiny beside M^-1 is a difference of large numbers in every form. Its entries are
+    therefore not scaled by the largest entry of this output alone.
     """
     left, right = (np.concatenate(record.outputs[name], axis=1) for name in (form, chosen))
     largest = np.max(np.abs(right), axis=1, initial=0.0)

@@ -44,7 +44,7 @@ def as_loops(method: str) -> bool:
 
 
 class UserReference(NamedTuple):
-    """A user's reference: the function `name` of a Python file, for `function` of the catalogue."""
+    """A user's implementation of `function` of the catalogue: the function `name` of a Python file."""
 
     function: str
     file: Path
@@ -72,14 +72,14 @@ class CompareOptions(BuildOptions):
     references: a user's references; their functions are compared if `functions` names none.
     at_rest: set all inputs but configurations to zero.
     also: further compilers, for the generated method alone.
-    given_up: functions and methods that exceeded the limit for smaller mechanisms.
-    batch: largest batch, None for no batches.
+    given_up: pairs of a function and a method that exceeded the limit for smaller mechanisms.
+    batch: number of samples of the largest batch, None for no batches.
     every_form: include the straight-line code of every algorithm of the catalogue, also of the algorithm of
         the generated method.
     """
 
     functions: Option[tuple[str, ...] | None] = Option(
-        names("NAME,..."), None, "Comma-separated names of functions in place of the usual ones."
+        names("NAME,..."), None, "Comma-separated names of functions, instead of the default functions."
     )
     methods: Option[tuple[str, ...] | None] = Option(
         names("NAME,..."),
@@ -90,8 +90,9 @@ class CompareOptions(BuildOptions):
     peers: Option[tuple[str, ...]] = Option(
         names("NAME,..."),
         USUAL_PEERS,
-        "Peers to measure; absent ones are named. pinocchio is the library of the pip package; "
-        "pinocchio-native are the best builds from its headers, which take minutes to compile, once.",
+        "Peers to measure; peers that are not installed are listed as absent. pinocchio: the library of the "
+        "pip package. pinocchio-native: builds of its headers for this processor; compiling them takes "
+        "minutes, once.",
     )
     samples: Option[int] = Option(COUNT, 256, "Number of different inputs, used in turn while timing.")
     checked: Option[int] = Option(COUNT, 8, "Number of inputs that are compared with the reference.")
@@ -111,13 +112,14 @@ class CompareOptions(BuildOptions):
         within(float_info.min, inf, "give a time above 0"),
         None,
         "Limit in seconds, each for tracing a method, for compiling one of its files, and for a function's "
-        "reference. Methods that exceed it are listed as absent. Straight-line code then has no size limit.",
+        "reference. Methods that exceed it are listed as absent. With --limit, straight-line code has no "
+        "size limit.",
         "--limit",
     )
     at_rest: bool = False
     also: tuple[str, ...] = ()
     given_up: tuple[tuple[str, str], ...] = ()
-    batch: Option[int | None] = Option(COUNT, None, "The largest batch.", "--batch-samples")
+    batch: Option[int | None] = Option(COUNT, None, "Samples of the largest batch.", "--batch-samples")
     every_form: bool = False
 
     @property

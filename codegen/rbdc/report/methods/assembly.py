@@ -184,10 +184,10 @@ def _with_library(method: Contender, files: Files, tools: Toolchain) -> Contende
 def _batched(
     model: Problem, one: FunctionRecord, batches: Batches, absent: Mapping[str, str]
 ) -> Iterator[tuple[Contender, Files]]:
-    """Yield the methods of a function in batches with their C; a peer's library exists already and needs no
-    C.
+    """Yield the methods of a function in batches, each with its C; a peer's library exists already and needs
+    no C.
 
-    Sets the sizes that do not fit, lanes and flop in `batches`.
+    Sets `samples`, `left_out`, `lanes` and `flops` of `batches`.
     """
     (files, source), there = generated(model, one.function), {c.method: c for c in one.contenders}
     declaration, single_call = one.function.declaration, there["generated"]
@@ -212,14 +212,14 @@ def _batched(
     if (pinocchio := _fastest(one, *PINOCCHIOS)) is None:
         batches.absent.append(Absent("pinocchio-loop", "peer", _reason(one, absent, *PINOCCHIOS)))
     else:
-        words = "Pinocchio's function, sample by sample; its results stay in its own data"
+        words = "Pinocchio's function, sample by sample; results stay in Pinocchio's data"
         method = replace(pinocchio, method="pinocchio-loop", algorithm=words, of=pinocchio.method, moved=read)
         yield method, {}
     if (casadi := _fastest(one, CASADI)) is None:
         batches.absent.append(Absent("casadi-map", "ad", _reason(one, absent, CASADI)))
     else:
         files = casadi_map(model, one.function, casadi.method, batches.samples)
-        yield _method("casadi-map", casadi, "CasADi's C of its map", moved), files
+        yield _method("casadi-map", casadi, "CasADi's C of the map over samples", moved), files
 
 
 def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
@@ -250,8 +250,8 @@ def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
 
 
 def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
-    """Return why peers took no part in the comparison of single calls: the reason of the first requested
-    peer.
+    """Return why peers took no part in the comparison of single calls: the reason of the first of these peers
+    that was requested.
     """
     reasons = [a.reason for a in one.absent if peer_of(a.method) in peers]
     reasons += [absent[peer] for peer in peers if peer in absent]
@@ -261,9 +261,7 @@ def _reason(one: FunctionRecord, absent: Mapping[str, str], *peers: str) -> str:
 def generated(
     model: Problem, function: Function, scalar: ScalarType = DOUBLE, choice: FormChoice = UNTOLD
 ) -> tuple[Files, FunctionSource]:
-    """Return C of the generated batch function behind the common entry point, and the source that
-    it wraps.
-    """
+    """Return C of the generated batch function behind the common entry point, and the function's source."""
     name = function.declaration.name
     options = GenerationOptions(targets=("c", "batch"), scalar=scalar, choices={"": {name: choice}})
     package = generate(model, ROBOT, [name], lambda _: None, options)
@@ -272,7 +270,7 @@ def generated(
 
 
 def casadi_map(model: Problem, function: Function, method: str, sizes: Sequence[int]) -> Files:
-    """Return C that calls CasADi's map of a method of CasADi, one map for each of the sizes."""
+    """Return C that calls CasADi's map of a CasADi method over n samples, with one map for each size n."""
     whole, _ = of_casadi(model, function, method)
     maps = [whole.map(n) for n in sizes]
     cases = [

@@ -145,8 +145,9 @@ def casadi_files(functions: Sequence[ca.Function], calls: Sequence[str]) -> dict
 
 
 def modes_of(function: Function) -> dict[str, str]:
-    """Return the modes in which CasADi differentiates another function to obtain this one, by the names of
-    the methods with rbdc's C. Second derivatives are forward-mode derivatives of first derivatives.
+    """Return the modes in which CasADi differentiates another function to obtain this one, by the name of the
+    method that turns the derivatives into rbdc's C. Second derivatives are forward-mode derivatives of first
+    derivatives.
     """
     if function.second_order is not None:
         return {"ad": "forward"}

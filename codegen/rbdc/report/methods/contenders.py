@@ -67,8 +67,8 @@ up to 32 steps and vectorise the loops around them. A product of 16 bodies would
 6.4 us, and FDSVA-SO of Atlas 12 ms with -O3.
 """
 MOST_ON_STACK = 2**19
-"""Largest total size of a method's arrays on the stack (numbers): half of a usual stack. If the arrays exceed
-it, as arrays with an entry for every pair of bodies and columns do, they are static.
+"""Largest total size of a method's arrays on the stack (numbers): half of a usual stack. Larger arrays, such
+as arrays with an entry for every pair of bodies and columns, are static.
 """
 
 
@@ -83,8 +83,8 @@ def methods_of(
     """Return every method of a function that rbdc compiles, in the order of the report.
 
     With `rows` the methods include generated code with inertial parameters at run time, if the function
-    depends on them. With `every_form` or `large` they include the straight-line code of the generated
-    algorithm. With `large` straight-line code has no limit of size; the caller limits its time.
+    depends on them. With `every_form` or `large` they include straight-line code of the algorithm that the
+    generated method uses. With `large` straight-line code has no size limit; the caller limits its time.
     """
     in_c = partial(generated, model, function)
     methods = [Method("generated", "generated", in_c), Method(SINGLE, "single", partial(in_c, scalar=FLOAT))]
@@ -118,16 +118,15 @@ def methods_of(
 def known_methods(model: Problem, function: Function) -> list[str]:
     """Return the methods and families that --methods may name for a function, without generating any.
 
-    The names include all algorithms of the function, also the one that `methods_of` lists only as the
-    generated method.
+    The names include all algorithms of the function, also the algorithm of the generated method.
     """
     names = [method.name for method in methods_of(model, function, every_form=True)]
     return [*names, ZEROED, BY_PARAMETERS, *FAMILIES]
 
 
 def _others(model: Problem, function: Function, *, every_form: bool) -> dict[str, Evaluate]:
-    """Return the other methods of the catalogue (with `every_form` also the generated one) and the papers'
-    recursions, without duplicates.
+    """Return the algorithms of the catalogue without the generated method's (with `every_form`, all) and the
+    papers' recursions, without duplicates.
     """
     others = dict(function.methods)
     if others and not every_form and path_start(model, function) is None:
@@ -276,8 +275,11 @@ def alone(model: Problem, source: FunctionSource) -> Implementation:
 
 
 class Toolchains(NamedTuple):
-    """The compilers of one comparison: the first compiles every method, the others the generated method once
-    more. `absent` has the reasons why other compilers are not available, by name.
+    """The compilers of one comparison.
+
+    first: compiles every method.
+    others: compile the generated method once more.
+    absent: reasons why further compilers are not available, by name.
     """
 
     first: Toolchain

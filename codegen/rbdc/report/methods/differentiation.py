@@ -82,7 +82,7 @@ def differentiating_methods(model: Problem, function: Function) -> list[Method]:
 
 @dataclass(frozen=True)
 class DifferenceScheme:
-    """C of a derivative along direction k or, with `twice`, along direction k and then along direction j.
+    """C of a derivative along direction k or, with `twice`, of a second derivative along directions k and j.
 
     summary: the scheme in words.
     step: the step h.
@@ -133,7 +133,7 @@ SCHEMES = {
     "central-difference": _CENTRAL(step=2.0**-17),
     "finite-diff-2": _CENTRAL(step=1e-5),
     "finite-diff-1": DifferenceScheme(
-        "second differences: equation (55) twice in the same direction, else (56)",
+        "second differences: equation (55) along the same direction twice, otherwise (56)",
         10**-3.5,
         "(SAME ? (y[0][r] - 2.0 * here[r] + y[1][r]) / (step * step) : "
         "(y[0][r] - y[2][r] - y[3][r] + y[1][r]) / (4.0 * step * step))",
@@ -198,7 +198,7 @@ def by_scheme(
 
 
 def _by_placements(model: Problem, function: Function, of: str, method: str) -> Implementation:
-    """Return the C, from its template, of a method that moves the joints on their parents."""
+    """Return the C, from its template, of a method that differentiates along moves of joint placements."""
     declaration, base = without_optional(function.declaration), functions_of(model)[of]
     scheme, (output,) = SCHEMES[method], declaration.outputs
     scalar = scheme.scalar or DOUBLE
@@ -231,8 +231,8 @@ def _moves(function: Function, *, twice: bool) -> list[tuple[int, int, list[tupl
     """Return for each pair of moved inputs (numbers of the inner and of the outer input) the output entries
     that the pair determines.
 
-    An entry has the output, the number of the differentiated result, and the C index of row i and column c
-    for directions j and k.
+    An entry has the output, the number of the differentiated result, and the C index into the output: i is
+    the row and c the column of the result, j the inner direction, k the outer direction.
     """
     outputs, second = function.declaration.outputs, function.second_order
     if second is None:
@@ -345,7 +345,7 @@ class Bicomplex(Tangent):
 
     @classmethod
     def elementary(cls, name: str, *arguments: Scalar) -> Tangent:
-        """Return sine or cosine. TypeError for others."""
+        """Return sine or cosine. Raises TypeError for other functions."""
         if name not in ("sin", "cos"):
             raise TypeError(f"no {name} of a bicomplex number")
         return super().elementary(name, *arguments)

@@ -27,9 +27,9 @@ ROBOT = "robot"
 """Prefix of the C functions that are compared, in place of a description's name."""
 
 ENTRY = "rbdc_call"
-"""Symbol of every method's library:
-void rbdc_call(void *context, const double *const *in, double *const *out), with floats in single precision.
-Batches take n contiguous samples, and their context begins with n, a size_t.
+"""Entry point of every method's library:
+void rbdc_call(void *context, const double *const *in, double *const *out), with float in single precision.
+A batch takes n contiguous samples; its context begins with n, a size_t.
 """
 
 ADAPTER = "adapter.c"
@@ -39,7 +39,7 @@ COUNT = "const size_t n = *(const size_t *)context;"
 """C that reads the number of samples of a batch."""
 
 INTO_ZEROED, BATCH, BLOCKS = "_into_zeroed", "_batch", "_lanes"
-"""Endings of names of C functions: for outputs that hold zeros, for n samples in rows, and in blocks."""
+"""Endings of names of C functions: outputs hold zeros, n samples in rows, n samples in vector lanes."""
 
 LIMIT = 80_000
 """Largest number of operations of straight-line C that is compiled; the generated method has no limit."""
@@ -62,17 +62,17 @@ def refuse_large(model: Problem, function: Function) -> None:
 
 MOST_JOINTS = {"zhakatayev": 12, "chain-rule": 0, "bicomplex-step": 0}
 """Largest number of joints for which a reference is straight-line code: the code of larger robots takes
-minutes to compile. The chain rule and the bicomplex step never are: methods with the same names loop over the
-directions instead.
+minutes to compile. The chain rule and the bicomplex step are never straight-line code: methods with the same
+names loop over the directions instead.
 """
 
 
 def by_the_papers(model: Problem, function: Function) -> dict[str, Evaluate]:
     """Return the papers' recursions for a function, on the model with the link frames of the description.
 
-    If the function's record has a name `through_passes`, the oracle (the reference that checks results) on
-    the joint-space model is added under this name. If the references only check results (`checks_only`), the
-    generated methods, which equal the textbook methods, are returned instead.
+    If the function's record has a name `through_passes`, the reference that checks results is added under
+    this name, evaluated on the joint-space model (link frames chosen by rbdc). If the references only check
+    results (`checks_only`), return the generated methods instead, which equal the textbook methods.
     """
     if function.comparison.checks_only:
         return dict(function.methods)

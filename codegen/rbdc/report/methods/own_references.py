@@ -54,7 +54,7 @@ FAMILY = "analytical"
 
 @dataclass(frozen=True)
 class Loaded:
-    """A user's reference, and the function that it names in its file."""
+    """A user's reference (see `UserReference`), and the Python function that it names."""
 
     of: UserReference
     call: Callable[..., Any]
@@ -85,10 +85,10 @@ def refuse_other_functions(references: Sequence[UserReference], catalogue: Mappi
 
 
 def load(references: Sequence[UserReference]) -> list[Loaded]:
-    """Return references with the functions that they name.
+    """Return references with the Python functions that they name.
 
-    Raises OptionError for a missing file, for a file that does not run, and for a name that the file does not
-    have.
+    Raises OptionError for a missing file, for a file that raises an error, and for a name that the file does
+    not define.
     """
     return [Loaded(reference, _function(reference)) for reference in references]
 
@@ -147,7 +147,7 @@ def user_methods(
             name = f"{prefix}-{reference.of.name}"
             if name in (*known, *(method.name for method in methods)):
                 raise OptionError(
-                    f"--reference: there is a method {name} of {function.name}; rename {reference.words}"
+                    f"--reference: {function.name} already has a method {name}; rename {reference.words}"
                 )
             methods.append(Method(name, FAMILY, partial(make, model, function, reference)))
     return methods
@@ -175,7 +175,7 @@ def _is_text(reference: Loaded, declaration: FunctionDeclaration) -> bool:
 
 
 def _text(reference: Loaded, function: Function) -> Text:
-    """Return the user's text; armature and damping are added to it as to rbdc's texts of the function."""
+    """Return the user's text, with armature and damping as in rbdc's texts of the function."""
     known = [*texts_of(function).values()]
     like = max(known, key=lambda text: text.loaded, default=Text(reference.call))
 
@@ -208,8 +208,8 @@ def _shapes(outputs: Sequence[Parameter]) -> str:
 
 
 def _refused(model: Problem, function: Function, text: Text) -> None:
-    """Raise NotTried for a model that texts do not support, and for a model with armature or damping if rbdc
-    has no text of the function that adds them.
+    """Raise NotTried for a model that texts do not support, and for a model with armature or damping if no
+    text of rbdc shows how to add them to this function.
     """
     if unsupported := unknown(model, function, text):
         raise NotTried(f"recursions over a machine do not support {unsupported}")

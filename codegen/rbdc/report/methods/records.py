@@ -46,8 +46,8 @@ class Contender:
     figures: the entries of `FIGURES` that exist for the method.
     algorithm: the recursion; in batches, how samples are computed.
     of: in batches, the method for one sample whose code it calls.
-    moved: in batches, bytes of a sample that are read and written; for Pinocchio only those read, since its
-        results stay in its own data.
+    moved: in batches, bytes that are read and written for a sample; for Pinocchio only bytes read, since
+        Pinocchio keeps results in its own data.
     """
 
     method: str
@@ -65,19 +65,19 @@ class Contender:
 
     @property
     def double(self) -> bool:
-        """Whether the method computes in double precision. Only then do the peak and the bound of errors
-        apply.
+        """Whether the method computes in double precision. Only then do the peak rate and the bound of
+        errors apply.
         """
         return self.dtype == "float64"
 
 
 @dataclass(kw_only=True)
 class Measured:
-    """Methods that take part in a measurement, and those that do not.
+    """Methods that take part in a measurement (`contenders`), and methods that do not (`absent`).
 
-    times: by method.
+    times: times by method (ns).
     outputs: outputs of the checked samples, by method; none for loops over a peer's calls.
-    errors: by method.
+    errors: errors by method and metric.
     seconds: approximate duration of the timing, None for `seconds` of the options.
     """
 

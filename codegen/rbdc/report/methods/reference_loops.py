@@ -48,12 +48,12 @@ def _as_they_are(m: Loops, *arrays: Any) -> Any:
 class Text(NamedTuple):
     """A recursion as loops.
 
-    text: function of a machine and of the inputs beside q, v and a, which have entries for columns (degrees
-        of freedom); returns the outputs in their order.
-    before: function that subtracts the damping from the inputs.
-    after: function that adds armature and damping to the outputs with these names.
+    text: function of a machine, and of the inputs other than q, v, a and external forces, which have an entry
+        for each column (degree of freedom); returns the outputs in their order.
+    before: function that subtracts the damping from these inputs.
+    after: function of a machine and the names of the outputs, which adds armature and damping to the outputs.
     following: whether the text supports mimic joints.
-    one_frame: as in `Loops`.
+    one_frame: whether the loops express all quantities in one frame, instead of one frame for each body.
     loaded: whether the text supports external forces.
     """
 
@@ -195,8 +195,8 @@ def _carpentier_mansard(m: Loops) -> Results:
 
 
 def _forward(text: Callable[..., Results], **ways: bool) -> Text:
-    """Return a text for derivatives of forward dynamics from derivatives of inverse dynamics; M is not
-    stored.
+    """Return a text that computes derivatives of forward dynamics from derivatives of inverse dynamics,
+    without storing M.
     """
 
     def alone(m: Loops, tau: LoopResult) -> Results:
@@ -236,6 +236,6 @@ TEXTS: Mapping[str, Text] = {
     ".derivatives.hyper_dual:aba_by_chain_rule": _by_pairs(of_forward_dynamics, CHAIN_RULE),
     ".derivatives.hyper_dual:aba_by_bicomplex_step": _by_pairs(of_forward_dynamics, BICOMPLEX),
 }
-"""Texts by the place of the reference (module:function) that records name. Regressors have no text, because
-they depend on frames, which loops choose.
+"""Texts by the place (module:function) of the reference, as records of functions name it. Regressors have no
+text: they depend on link frames, which loops choose.
 """

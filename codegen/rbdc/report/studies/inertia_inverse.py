@@ -117,9 +117,10 @@ def page(report: Mapping[str, Any]) -> str:
         "repeated on serial chains and binary trees."
     )
     notes = [
-        f"{DIRECT}: the direct algorithm as straight-line code; {PAPER}: the same with the description's "
-        f"link frames (Algorithm 1, errors corrected); {FACTOR}: Cholesky's factorisation as straight-line "
-        "code; rolled: Cholesky's factorisation in loops over the model."
+        f"{DIRECT}: straight-line code of the direct algorithm, with link frames that rbdc chooses; {PAPER}: "
+        "straight-line code of Algorithm 1, errors corrected, with the description's link frames; "
+        f"{FACTOR}: straight-line code of Cholesky's factorisation; rolled: Cholesky's factorisation in "
+        "loops over the model."
     ]
     tables = [table(function) for function in report["functions"] for table in (growth_table, crossing_table)]
     tables.append(_printed_table(report["printed"]))

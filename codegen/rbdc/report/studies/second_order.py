@@ -1,9 +1,9 @@
 """Repeat the numerical study of Singh, Russell and Wensing (2023), sections V and VII and appendix A: second
 derivatives of inverse and forward dynamics of serial chains and binary trees by every method.
 
-Errors over step sizes of finite differences (Figs. 21-23) are root mean square relative errors (43) over the
-four tensors of second derivatives of inverse dynamics. The reference is the generated second derivatives,
-whose own error is far below that of differences.
+Errors over step sizes of finite differences (Figs. 21-23) are root mean square relative errors (equation
+(43)) over the four tensors of second derivatives of inverse dynamics. The reference is the generated second
+derivatives, whose error is far below that of differences.
 """
 
 from __future__ import annotations
@@ -65,18 +65,18 @@ from rbdc.report.studies.second_order_code import tables as of_code_tables
 
 OF_PAPER = (FO, SO, FD_SO, FD_SO_AZA, FD_SO_IDFOZA)
 LIMIT = 60.0
-"""Usual seconds for tracing a method, for compiling it, and for a reference of 40 digits. For sizes whose
-reference takes longer, errors are unknown.
+"""Default time limit (s), each for tracing a method, for compiling it, and for computing a reference of 40
+digits. If the reference of a size exceeds the limit, errors at this size are unknown.
 """
 STEPS_LIMIT = 32
 """Largest number of bodies for which errors over step sizes are computed: each error takes N^2 calls."""
 ROBOTS = {"double_pendulum": "fixed", "ur5": "fixed", "hyq": "free-flyer"}
-"""Robots of Figs. 10 and 19 with their roots, the UR5 in place of the UR3. Humanoids are given by path."""
+"""Robots of Figs. 10 and 19 with their root joints; the UR5 replaces the UR3. `measured` adds humanoids."""
 
 
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64, 128), (2, 3)
-"""Numbers of bodies of the trees, in full and in quick runs. A quick run measures methods for its last number
-only, and steps of differences for both.
+"""Numbers of bodies of the trees, in full and in quick runs. A quick run measures methods only for the last
+of its numbers, and steps of differences for all of its numbers.
 """
 
 _LITTLE = CompareOptions(peers=(), samples=4, checked=1)
@@ -120,8 +120,8 @@ def measured(
 
 
 def _terms(families: Sequence[Family], options: CompareOptions, progress: Progress) -> list[dict[str, Any]]:
-    """Return the times of the inner and of the outer term of FDSVA-SO by themselves, as the entries of
-    families.
+    """Return the times of the inner and the outer term of FDSVA-SO, each measured alone, with an entry for
+    each tree.
     """
     tools, entries = toolchains(options).first, list[dict[str, Any]]()
     for family in families:
@@ -134,9 +134,10 @@ def _terms(families: Sequence[Family], options: CompareOptions, progress: Progre
 
 
 def _step_errors(sizes: Sequence[int], grid: int, tools: Toolchain, progress: Progress) -> dict[str, Any]:
-    """Return the decimal logarithms of the errors of both differences over their steps, by family and size.
+    """Return the decimal logarithms of the errors of Finite-Diff-1 and Finite-Diff-2 over their steps, by
+    family and size.
 
-    Finite-Diff-1 has a row for each k and a column for each h.
+    Finite-Diff-1 has a row for each step k and a column for each step h (see `Steps.of_function`).
     """
     entries, first = [], np.logspace(-6.0, -1.0, grid).tolist()
     second = np.logspace(-8.0, -2.0, grid + 2).tolist()
@@ -184,7 +185,9 @@ class Steps:
         self.truth = np.stack([x.reshape(self.n, self.n, self.n) for x in second(self.state)])
 
     def of_function(self, h: float, k: float) -> float:
-        """Return the error of Finite-Diff-1 (56): steps h along the first variable and k along the second."""
+        """Return the error of Finite-Diff-1, equation (56): step h along the first variable, k along the
+        second.
+        """
         tensors = np.empty_like(self.truth)
         for tensor, (one, other) in zip(tensors, BY, strict=True):
             for i in range(self.n):
@@ -194,7 +197,7 @@ class Steps:
         return self._error(tensors)
 
     def of_derivatives(self, h: float) -> float:
-        """Return the error of Finite-Diff-2 (57): steps h of first derivatives."""
+        """Return the error of Finite-Diff-2, equation (57): differences of first derivatives with step h."""
         tensors = np.empty_like(self.truth)
         for j in range(self.n):
             by = [_slopes(self.first, self.state, which, j, h) for which in (0, 1)]
@@ -208,7 +211,7 @@ class Steps:
 
 
 def _slopes(call: Call, state: Sequence[Array], which: int, index: int, h: float) -> list[Array]:
-    """Return the central differences of results by an entry of an input."""
+    """Return central differences of the results with respect to entry `index` of input `which`."""
     ends = []
     for step in (h, -h):
         moved = [x.copy() for x in state]
@@ -233,14 +236,15 @@ def page(report: Report) -> str:
         "binary trees."
     )
     notes = [
-        "The article's times are those of Fortran 90 on an Intel i5-12400. In this study its algorithms are "
-        "loops over the model (loops-...); methods whose names end in zeroed do not write structurally zero "
-        "entries. Generated code is measured beside these methods. Every call stores its results in the "
+        "The article's times are those of Fortran 90 on an Intel i5-12400. In this study the article's "
+        "algorithms are loops over the model (loops-...). Methods whose names end in zeroed do not write "
+        "structurally zero entries. Generated code is measured too. Every call stores its results in the "
         "same place.",
         "The article gives the size of machine code for CasADi's AD alone. Errors are root mean squares of "
-        "relative errors (43) against references of 40 digits.",
-        f"Tracing, compiling and references have a limit of {report['limit']:g} s each. Exponents of claims "
-        f"are fitted from N = {FROM} on: compilers unroll the loops of two bodies completely.",
+        "relative errors (equation (43)) against references of 40 digits.",
+        f"The time limit is {report['limit']:g} s, each for tracing a method, for compiling it, and for "
+        f"computing a reference. The claims fit exponents from N = {FROM} on, because compilers unroll the "
+        "loops of two bodies completely.",
     ]
     tables: list[Table] = []
     for function in report["functions"]:
@@ -285,20 +289,20 @@ def _steps(report: Report) -> list[Part]:
     return [
         Part(
             "Fig. 21",
-            ["The best steps of Finite-Diff-1: h in full lines, k in dashed ones."],
+            ["The best steps h (full lines) and k (dashed lines) of Finite-Diff-1."],
             [_best(entries, family) for family in FAMILIES],
         ),
         Part(
             "Fig. 22",
             [
-                "Errors of Finite-Diff-1 over both steps; a dot marks the least error. The article has a "
-                "chain of 50 bodies."
+                "Errors of Finite-Diff-1 over the steps h and k; a dot marks the least error. The article's "
+                "figure is for a chain of 50 bodies."
             ],
             [contours((grid, grid), largest["finite_diff_1"], title, "h", "k")],
         ),
         Part(
             "Fig. 23",
-            ["Errors of Finite-Diff-2 over the step and the size."],
+            ["Errors of Finite-Diff-2 over the step h and the number of bodies."],
             [_over_sizes(steps["of_derivatives"], entries, family) for family in FAMILIES],
         ),
     ]

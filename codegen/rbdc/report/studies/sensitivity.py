@@ -1,7 +1,8 @@
 """Repeat the simulation of Zhakatayev, Rogovchenko and Paetzold (2023), sections 5 and 6: sensitivities of
 the torques of a human with 43 degrees of freedom along a motion, by every method.
 
-q_i = sin 2 pi f t with f = 1 Hz over 3 s. Joints are numbered from 1, as in the paper.
+Every joint i moves along q_i = sin 2 pi f t with f = 1 Hz for 3 s. Joints are numbered from 1, as in the
+paper.
 """
 
 from __future__ import annotations
@@ -141,7 +142,7 @@ def by_the_paper(model: Problem, states: Sequence[Array]) -> Array:
 def by_differences(torque: Callable[..., Any], states: Sequence[Array], steps: Sequence[Array]) -> Array:
     """Return central differences of inverse dynamics, with a step for each sample and coordinate.
 
-    A step of 0 gives the result of a division by zero.
+    A step of 0 gives infinity or NaN.
     """
     samples, joints = states[0].shape
     matrices = np.empty((len(steps), samples, joints, joints))
@@ -194,12 +195,12 @@ def _timed(call: Callable[[], Any], repetitions: int) -> tuple[float, Any]:
 
 
 def _method(key: str, name: str, timed: tuple[float, Array], exact: Array) -> dict[str, Any]:
-    """Return one way to compute all 3 x 43^2 sensitivities, with its time and its errors.
+    """Return one way to compute all 3 x 43^2 sensitivities of every sample, with its time and its errors.
 
-    The time is cumulative (s). The errors are relative to the largest entry of the generated code: root mean
-    square and maximum. Differences with a step of 0 are not defined: the errors are those of the other
-    entries, and `undefined` is the number of undefined ones. `operations` is for one sample, if they are
-    counted.
+    seconds: time for all samples.
+    rms, largest: errors relative to the largest entry of the generated code, without undefined entries.
+    undefined: number of entries that are not defined, because the step of a difference is 0.
+    operations: for one sample, None if they are not counted.
     """
     seconds, values = timed
     errors = np.abs(values - exact) / np.abs(exact).max(axis=(1, 2, 3), keepdims=True)
@@ -274,11 +275,11 @@ def page(report: Mapping[str, Any]) -> str:
     notes = ["The human's inertias and centres of mass are assumed, for the article gives none."]
     times = Table(
         "Times and errors",
-        ("method", "cumulative time", "rms error", "largest error", "not defined"),
+        ("method", "time of all samples", "rms error", "largest error", "not defined"),
         methods,
-        "Errors are differences from generated code, relative to the largest sensitivity. Sensitivities that "
-        "are not defined, because a step is 0, are left out. Rows of the article: MATLAB on the article's "
-        "machine, 301 samples.",
+        "Errors are differences from generated code, relative to the largest sensitivity. They leave out "
+        "sensitivities that are not defined because the step of a difference is 0. Rows of the article: "
+        "MATLAB on the article's machine, 301 samples.",
     )
     title = "Sensitivities of a human's torques"
     return study_page(title, lead, notes, report, [times], _figures(report))
