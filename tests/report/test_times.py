@@ -54,7 +54,7 @@ def test_a_baseline_ten_times_faster_is_told(old: dict[str, Any]) -> None:
     verdict = judge(scaled(old, 10.0, "generated"), old)
     assert verdict.worse == [], "nothing fails without a factor"
     assert [line.split(":")[0] for line in verdict.slower] == ["rnea, generated", "frame_jacobian, generated"]
-    assert all(", 10.00 times as long; " in line for line in verdict.slower)
+    assert all(", 10.00 times as long relative to the yardstick (" in line for line in verdict.slower)
     assert "casadi: 1.00" in verdict.slower[0]
     assert "the peers of other functions: 1.00" in verdict.slower[1]
 
@@ -80,7 +80,7 @@ def test_slower_peers_hide_nothing(old: dict[str, Any]) -> None:
     """Equal times beside peers that take half as long mean a slowdown by two on that machine."""
     verdict = judge(scaled(old, 0.5, "casadi"), old, 1.5)
     assert "rnea, generated" in verdict.worse[0]
-    assert ", 2.00 times as long; casadi: 0.50" in verdict.worse[0]
+    assert ", 2.00 times as long relative to the yardstick (casadi: 0.50)" in verdict.worse[0]
 
 
 def test_without_peers_the_peak_is_the_yardstick(old: dict[str, Any]) -> None:

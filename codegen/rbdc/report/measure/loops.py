@@ -125,7 +125,7 @@ class Timer:
 
     The calls use blocks of n contiguous samples in turn. For batches, `outputs` receive the results of all
     samples; a single call overwrites the results of the call before. Batches are timed with the clock of the
-    thread, because another process gets the processor during every large batch.
+    thread, because other processes interrupt every large batch.
     """
 
     def __init__(
@@ -153,8 +153,8 @@ class Timer:
         return self._time(method, arguments, into[0] if into else table([method.next_place()]), calls, n)
 
     def cold(self, method: LoadedMethod) -> list[float]:
-        """Return nanoseconds of single calls with code and data flushed, fewer of slow methods; empty where
-        caches cannot be flushed.
+        """Return the times (ns) of single calls after code and data were flushed from the caches, fewer times
+        for slow methods. Return no times if caches cannot be flushed.
         """
         times = []
         method.clear()

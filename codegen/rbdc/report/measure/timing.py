@@ -31,7 +31,7 @@ from rbdc.report.options import CompareOptions
 
 Array = NDArray[np.float64]
 Limits = Mapping[str, Any]
-"""Measured limits of a core, as reports have them: its peak of flop, or the bandwidth of its memory."""
+"""Measured limits of a core, as reports have them: its peak flop rate, or its memory bandwidth."""
 
 PROCESSES = 3
 """Number of processes over which the time is spread, one after the other.

@@ -35,7 +35,7 @@ LIMIT_INPUT = np.array([0.5, 0.5])
 
 
 def kernel(library: str, name: str, size: int = 0) -> LoadedMethod:
-    """Return a function that measures a limit, with room for its results."""
+    """Return the C function `name` that measures a limit of the core; size: number of its results."""
     symbol = f"rbdc_{name}"
     return LoadedMethod(Contender(symbol, "", "", Path(library), symbol), [size])
 
@@ -132,7 +132,7 @@ def batches(job: Mapping[str, Any], function: Mapping[str, Any]) -> Results:
         timers[dtype] = Timer(job["library"], inputs, dtype, room)
     times: dict[str, list[dict[str, Any]]] = {method.name: [] for method in methods}
     for n in sizes:
-        # number of batches that distinct samples fill: small batches differ
+        # number of batches of n samples with distinct samples, which the calls use in turn
         blocks, seconds = max(1, different // n), function["seconds"] / len(sizes)
         hot = [batched(timers[method.dtype], method, n, blocks) for method in methods]
         _, passes = interleaved(hot, blocks, seconds, BATCH_ROUNDS, BATCH_NANOSECONDS)

@@ -2,10 +2,11 @@
 
 Deterministic figures decide whether a run fails. Times are shown, and decide only if a factor is set.
 Machines, clocks and other processes differ between runs, so times of two runs are not compared directly. A
-yardstick tells how many times as long code outside rbdc took in this run. The yardstick of a function is the
-median ratio of times, now / then, of those methods of peers for this function that both runs measured and
-that have not changed. If there are none, it is the median over all functions; without any peer it is the
-ratio of the core's scalar peaks, then / now. A change beyond the yardstick is due to rbdc's own code.
+yardstick tells how many times as long code outside rbdc takes in this run as in the earlier run. The
+yardstick of a function is the median ratio of times, now / then, over the peers' methods for this function
+that both runs measured and that have not changed. Without such a method, it is the median over all functions;
+without any peer it is the ratio of the core's scalar peaks, then / now. A change beyond the yardstick is due
+to rbdc's own code.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
 """Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
 
 GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
-"""Figures that depend on rbdc alone, and the factor above which they are worse. The factor of text bytes
-tolerates one more comment.
+"""Figures that depend on rbdc alone, and the factor of growth above which they are worse. The factor of text
+bytes tolerates one more comment.
 """
 COMPILED = {"code bytes": 1.01, "stack bytes": 1.01}
 """Figures that depend on compiler and flags too. They count if the two reports have the same compiler and
@@ -41,7 +42,7 @@ ERRORS = {f"error {metric}": 2.0 for metric in METRICS}
 ERROR_FLOOR = 2.0**-53
 """Unit roundoff: errors below it count as equal."""
 OWN = ("generated", "analytical")
-"""Families of our own code: only they decide."""
+"""Families of rbdc's own code: only their figures can fail a run."""
 
 
 @dataclass
@@ -162,7 +163,7 @@ def _show(x: float) -> str:
 
 
 TIMED = ("generated", "single", "analytical")
-"""Families of our own code, whose times are shown and judged."""
+"""Families of rbdc's own code, whose times are shown and judged."""
 WORSE_RATIO = 1.25
 """Factor above which a change of time is reported."""
 
@@ -172,7 +173,7 @@ class TimeChange:
     """The change of a method's time since the earlier run.
 
     then, now: least time of a call in the earlier run and in this run (ns).
-    yardstick: time of something outside rbdc in this run / in the earlier run, None if nothing was measured.
+    yardstick: time of code outside rbdc in this run / in the earlier run, None if none was measured.
     beside: the name of the yardstick.
     """
 
@@ -192,11 +193,12 @@ class TimeChange:
     def words(self) -> str:
         """Return the change of a time that has a yardstick as a sentence."""
         times = f"{self.function}, {self.method}: {nanoseconds(self.then)} -> {nanoseconds(self.now)}"
-        return f"{times}, {self.factor:.2f} times as long; {self.beside} {self.yardstick:.2f}"
+        relative = f"relative to the yardstick ({self.beside} {self.yardstick:.2f})"
+        return f"{times}, {self.factor:.2f} times as long {relative}"
 
 
 def changes(report: Report, baseline: Report) -> Iterator[TimeChange]:
-    """Yield the times of our own methods that both reports have, function by function."""
+    """Yield the changes of times of rbdc's own methods that both reports have, function by function."""
     now, then = _methods(report), _methods(baseline)
     both = {
         place: (least_time(then[place]), least_time(method)) for place, method in now.items() if place in then
@@ -241,8 +243,8 @@ def read_baseline(
 ) -> dict[str, Any] | None:
     """Return an earlier report that the command `made_by` wrote; None without a path.
 
-    Raises OptionError if the file is no such report, for an invalid factor of times, and for a factor without
-    times to judge.
+    Raises OptionError if the file is no such report, for an invalid `gate_time`, and if `gate_time` has no
+    baseline whose times can be judged.
     """
     baseline = None if path is None else _report(path, made_by)
     if gate_time is None:
@@ -252,7 +254,7 @@ def read_baseline(
     if not 1.0 < gate_time < float("inf"):
         raise OptionError(f"--gate-time {gate_time:g}: give a factor above 1, as 1.5")
     if any("peak" not in one for one in baseline.get("robots", {"": baseline}).values()):
-        raise OptionError("--gate-time: the baseline has no peak to tell machines apart; measure it again")
+        raise OptionError("--gate-time: the baseline lacks the peak of its machine's core; measure it again")
     return baseline
 
 

@@ -106,8 +106,8 @@ def _method(one: FunctionRecord, contender: Contender, peak: Limits) -> dict[str
 
 
 def _judged(method: Contender, errors: Mapping[str, float] | None, bound: float) -> dict[str, Any]:
-    """Return the errors of a method (None if infinite), and whether they are within a bound, if
-    there is one.
+    """Return the errors of a method (None if infinite), and whether `scaled` is within the bound (None in
+    single precision).
     """
     if errors is None:
         return {"errors": None, "right": None}

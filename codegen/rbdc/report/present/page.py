@@ -36,9 +36,9 @@ Lines = list[str | Table]
 
 FIGURES = (
     "Flop are additions, subtractions and multiplications, before any are fused; a vector operation counts "
-    "once for each lane. Divisions, square roots, sines and cosines do not count, so the core does more than "
-    "the shares of the peak say. Errors are equations (40) to (43) of Singh, Russell and Wensing, over all "
-    "outputs and samples."
+    "once for each lane. Divisions, square roots, sines and cosines do not count, so shares of the peaks are "
+    "lower bounds. Equations (40) to (43) of Singh, Russell and Wensing define the errors, over all outputs "
+    "and samples."
 )
 """How operations and errors are counted, on every page."""
 
@@ -50,14 +50,14 @@ def page(report: dict[str, Any]) -> str:
     order = sorted(enumerate(functions), key=lambda item: (item[1]["name"] not in tiles, item[0]))
     lead = (
         f"{robot['root_joint']} base, {robot['nv']} degrees of freedom, {len(robot['joints'])} moving "
-        f"bodies, {robot['mass']:.4g} kg. All methods of computing its functions, measured in one run."
+        f"bodies, {robot['mass']:.4g} kg. All methods for the robot's functions, measured in one run."
     )
     key = [(f"{name}:", meaning, FAMILY_COLOURS[name]) for name, meaning in report["families"].items()]
     glance = headline_table([f for f in functions if f["name"] in tiles])
     words = (
-        "The time of the generated function, and the time of the fastest method of each other family as a "
-        "multiple of it. The columns of peaks are shares of the core's additions and multiplications a "
-        f"second; {peak}."
+        "Generated: the time of the generated function. Other families: the time of the fastest method, as a "
+        "multiple of the generated function's time. Peaks: the generated function's share of the core's peak "
+        f"rate; {peak}."
     )
     parts = [
         Part("At a glance", [words], tables=[glance]),
@@ -94,9 +94,9 @@ def _of(some: int, all_of_them: int) -> str:
 def _conditions(report: Mapping[str, Any]) -> str:
     settings = report["settings"]
     return (
-        f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Minimum over "
-        f"interleaved passes of {settings['samples']} different inputs; errors of {settings['checked']} of "
-        f"them against references that are evaluated with {settings['reference_digits']} digits."
+        f"{report['machine']['processor']}, one core; {report['compiler']['version']}. Times are minima over "
+        f"interleaved passes with {settings['samples']} different inputs. Errors are those of "
+        f"{settings['checked']} inputs, against references of {settings['reference_digits']} digits."
     )
 
 
@@ -121,20 +121,21 @@ def _setting(report: Mapping[str, Any]) -> list[str]:
 def _measurement(report: Mapping[str, Any], peak: str) -> list[str]:
     words = (
         "All methods have the same C signature and are called from the same C loop. Passes of all methods "
-        "of a function alternate, so that a busy neighbour slows all of them. Before a cold call its code, "
-        "constants, inputs and outputs are flushed from every cache. Code bytes include constants; stack "
-        "bytes are those of the deepest C function. The peak is the rate of a loop of independent chains "
-        f"of x = x a + b, measured beside the functions on the same core: {peak}. {FIGURES}"
+        "of a function alternate, so that other processes slow all methods alike. Before a cold call the "
+        "code, constants, inputs and outputs are flushed from every cache. Code bytes include constants; "
+        "stack bytes are those of the C function that uses most. The peak is the rate of a loop of "
+        "independent chains of x = x a + b, measured between the functions on the same core: "
+        f"{peak}. {FIGURES}"
     )
     if report.get("bandwidth") is None:
         return [words]
     batches = (
         "Batches: every method takes contiguous samples in one call from C. Sizes are measured one after "
-        "the other, and methods alternate. The clock is that of the thread, which stands still while "
-        "another process has the core. Shares of the peaks use the flop of the generated function for "
-        "every method, so that they compare the same work. Shares of the bandwidth count the inputs and "
-        "outputs of a sample; for Pinocchio they count the inputs alone, since its results stay in its data; "
-        f"{bandwidth_words(report['bandwidth'])}. Data in caches can exceed the bandwidth."
+        "the other, and methods alternate. The clock counts the time of the thread alone, not the time in "
+        "which another process has the core. Shares of the peaks use the flop of the generated function for "
+        "every method. Shares of the bandwidth count the inputs and outputs of a sample; for Pinocchio they "
+        "count the inputs alone, since results stay in Pinocchio's data; "
+        f"{bandwidth_words(report['bandwidth'])}. Shares above 100 % mean that data came from caches."
     )
     return [words, batches]
 
@@ -155,8 +156,8 @@ def _function(index: int, function: Mapping[str, Any]) -> Part:
     parts = [] if function.get("batch") is None else [_batch(place, function)]
     if function["patterns"]:
         words = (
-            "Blank entries are exactly zero. In generated matrices these are the structural zeros. "
-            "Differences have rounding noise there, or a zero if the change was too small."
+            "Blank entries are exactly zero. In generated matrices they are the structural zeros. There "
+            "differences have rounding errors, or zeros if the results did not change."
         )
         title = f"Entries of the derivatives at the first sample ({place}.patterns)"
         parts.append(Part(title, [words], [pattern(entry) for entry in function["patterns"]]))
@@ -181,15 +182,15 @@ def benchmark_page(report: dict[str, Any]) -> str:
     lead = f"{len(robots)} robots, {len(names)} functions: generated C beside Pinocchio's C++ and CasADi's C."
     key = [(entry_heading(label), "", colour) for label, colour in line_colours(labels).items()]
     glance = (
-        "The times of Pinocchio and, below, of CasADi's C, as multiples of the generated function's time. "
-        "Pinocchio: its native builds if they were measured, else the library of its pip package."
+        "The time of Pinocchio and, below it, the time of CasADi's C, as multiples of the generated "
+        "function's time. Pinocchio: native builds if they were measured, else the pip package's library."
     )
     measured = (
         "Each robot is measured by the same loop in three processes. Passes of all methods of a function "
-        "alternate, so that a busy neighbour slows all of them. The fastest of Pinocchio's builds and "
-        "variants counts, and the fastest of CasADi's modes. Compile seconds are those of the last "
-        "compilation of the code. The peaks are rates of independent chains of x = x a + b, measured "
-        f"beside the functions on the same core. {FIGURES}"
+        "alternate, so that other processes slow all methods alike. The tables show the fastest of "
+        "Pinocchio's builds and variants, and the fastest of CasADi's modes. Compile seconds are those of "
+        "the last compilation of the code. The peaks are rates of independent chains of x = x a + b, "
+        f"measured between the functions on the same core. {FIGURES}"
     )
     by_robot = [
         Part(label, [*_setting(one), f"{peak_words(one['peak'])}."], notes=one["robot"]["warnings"])
@@ -282,12 +283,12 @@ def _summary(title: str, rows: Sequence[Mapping[str, Any]], peak: dict[str, Any]
     labels = list(dict.fromkeys(label for row in rows for label in (*row["entries"], *row["absent"])))
     table = times_table(title, "function", rows, labels)
     columns = (name for name in table.head if name not in ("operations", "code, bytes"))
-    note = f"{' and '.join(PEAKS)}: shares of the peaks; {peak_words(peak)}. {DASH}: absent."
+    note = f"{' and '.join(PEAKS)}: shares of the peak rates; {peak_words(peak)}. {DASH}: absent."
     return replace(table.only(*columns), note=note)
 
 
 def _of_peers(report: Mapping[str, Any], before: str = "") -> list[str]:
-    """Return the algorithms by which CasADi was fastest, and the absent peers; `before` begins each line."""
+    """Return CasADi's fastest method for each function, and the absent peers; `before` begins each line."""
     lines = [
         f"{before}{entry_heading(CASADI)}, {function['name']}: {best['method']}, {best['algorithm']}"
         for function in report["functions"]

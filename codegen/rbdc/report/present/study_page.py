@@ -35,7 +35,7 @@ def study_page(
     where += [", ".join(compilers)] if compilers else []
     head = ("claim", "verdict", "found")
     claims = [[claim[name] for name in head] for claim in report.get("claims", [])]
-    said = [Table("What the article says", head, claims, words=head)] if claims else []
+    said = [Table("Claims of the article", head, claims, words=head)] if claims else []
     first = [of_claims(report["claims"])] if claims else []
     quick = (
         "A quick run checks that the study works: its cases are few and small, and their times say little."
@@ -57,8 +57,8 @@ def family_page(report: Mapping[str, Any]) -> str:
     """Return the page of `rbdc compare` over families."""
     names = [function["name"] for function in report["functions"]]
     lead = (
-        f"{', '.join(names)} over the number of bodies of serial chains and trees of revolute joints, as "
-        "autoTree of Featherstone's spatial_v2 makes them."
+        f"Times, code and errors of {', '.join(names)} over the number of bodies. The mechanisms are serial "
+        "chains and trees of revolute joints, as autoTree of Featherstone's spatial_v2 makes them."
     )
     tables = [times_over_sizes(report), *map(growth_table, report["functions"])]
     tables += map(crossing_table, report["functions"])
@@ -143,8 +143,8 @@ def growth_table(
     for name in families:
         head += [f"{name}: A", "B", "A of code", *words]
     note = (
-        "log t = A log N + B by least squares, natural logarithms, t in microseconds; a dash where fewer "
-        "than three sizes were measured."
+        "log t = A log N + B by least squares: natural logarithms, time t in microseconds, N bodies. A of "
+        "code: the same exponent for bytes of machine code. A dash: fewer than three sizes were measured."
     )
     return Table(f"{function['name']}: growth", head, rows, note)
 
@@ -163,10 +163,13 @@ def crossing_table(function: Mapping[str, Any]) -> Table:
 
 
 def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
-    """Return the page of forms; `wrong` has sentences about chosen forms that are not the fastest."""
+    """Return the page of forms; `wrong` has the sentences of `wrong_choices`."""
     lead = "Least time of a call in every form (way to write the function in C), and the chosen form."
     compilers = dict.fromkeys(row["compiler"] for row in report["rows"])
-    words = "If time rises faster than operations, the code comes from slower caches or its operations wait."
+    words = (
+        "Where time rises faster than operations, code comes from slower caches or operations wait for "
+        "earlier results."
+    )
     plots = [_rates(report["rows"], compiler) for compiler in compilers]
     figures, tables = [Part("Time over operations", [words], plots)], forms_tables(report)
     lead = f"{of_forms(report['rows'], wrong)} {lead}"
@@ -174,7 +177,7 @@ def forms_page(report: Mapping[str, Any], wrong: Sequence[str]) -> str:
 
 
 def of_forms(rows: Sequence[Mapping[str, Any]], wrong: Sequence[str]) -> str:
-    """Return whether the chosen forms are the fastest."""
+    """Return how many of the chosen forms are too slow."""
     chosen = sum(row["chosen"] for row in rows)
     return f"Of {chosen} chosen forms {len(wrong) or 'none'} {'is' if len(wrong) == 1 else 'are'} too slow."
 

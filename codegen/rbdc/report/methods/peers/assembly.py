@@ -121,8 +121,8 @@ def _add_cppadcodegen(
 def _reason(algorithms: Sequence[str]) -> str:
     """Return why a build lacks a function that has these algorithms in Pinocchio's headers."""
     if not algorithms:
-        return "Pinocchio has no such function, or one that means something else"
-    return f"Pinocchio's library exports none: --peers {NATIVE} compiles it from the headers"
+        return "Pinocchio has no such function, or a function of this name with another meaning"
+    return f"Pinocchio's library does not export it: --peers {NATIVE} compiles it from the headers"
 
 
 def _method(name: str, build: str, algorithm: str) -> str:
@@ -152,7 +152,7 @@ def save_model(model: Problem, path: Path) -> str | None:
 
     pin: Any = pinocchio
     if model.coupled:
-        return "coupled mimic joints: Pinocchio's mimic joints are not used here"
+        return "coupled mimic joints: comparisons do not use Pinocchio's mimic joints"
     if any(model.damping) or not model.only_damped:
         return "damping, springs or dry friction: Pinocchio's functions do not have them"
     archived = pin.Model()

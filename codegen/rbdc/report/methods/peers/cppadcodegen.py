@@ -143,7 +143,7 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
     for name, compiler, extra in compilers():
         if name == "gcc":
             return compiler, (*_FLAGS, *extra, *LIMITS)
-    raise ToolchainError("CppADCodeGen's headers are compiled by g++ alone: install it")
+    raise ToolchainError("only g++ compiles CppADCodeGen's headers: install g++")
 
 
 def _folder(header: str) -> Path | None:

@@ -144,7 +144,7 @@ def side_by_side(
     """Obtain the cache entries of the keys of `jobs`, `WORKERS` at a time; return when all are finished.
 
     jobs: by key, words for what is compiled, and the approximate duration (s).
-    progress: called when an entry begins that the cache lacks, with its number and the time left.
+    progress: called when the compilation of an entry begins, with the entry's number and the time left.
     """
     lacking = [key for key in jobs if not cache.holds(key)]
 
