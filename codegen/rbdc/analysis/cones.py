@@ -33,7 +33,7 @@ def friction_cone(
 ) -> Inequalities:
     """Return the friction pyramid of a contact force (3,) at a point, with A (sides + 1, 3).
 
-    Opposite sides come in pairs, and the row of the normal force is last.
+    The row of each side is followed by that of the opposite side; the row of the normal force is last.
 
     Args:
         mu: coefficient of friction.

@@ -1,7 +1,7 @@
 """Name the constants of a model: masses, centres of mass, inertias, lengths, angles.
 
-Zeros remain numbers, so that equations hold only the terms that exist. So do the entries 0, 1 and -1 of axes,
-of the direction of gravity, and of the sines and cosines of right angles.
+Zeros remain numbers, so that equations hold only the terms that exist. The entries 0, 1 and -1 of axes and of
+the direction of gravity, and the sines and cosines of right angles, remain numbers too.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def _check(model: Problem) -> None:
             )
         if body.coupling is not None:
             raise UnsupportedError(
-                f'joint "{shown(body.joint_name)}" follows another: take '
-                "`mimic='independent'`, or fix it with `lock`"
+                f'joint "{shown(body.joint_name)}" follows another joint: pass '
+                "`mimic='independent'`, or fix the joint with `lock`"
             )
 
 
@@ -146,7 +146,7 @@ class NamedModel:
         )
 
     def drive(self, k: int, body: Body, terms: Sequence[DriveTerm]) -> Iterator[tuple[str, Atom]]:
-        """Yield the numbers of a joint's drive by name, 0 for neglected ones."""
+        """Yield the symbols of a joint's drive parameters by name, 0 for neglected parameters."""
         for name, letter, term, meaning in (
             ("armature", "J", None, "armature of joint {} (kg m^2, kg)"),
             ("damping", "d", DriveTerm.DAMPING, "damping of joint {} (N m s, N s/m)"),
@@ -177,7 +177,7 @@ class NamedModel:
         return sympy.Symbol(cosine), sympy.Symbol(sine)
 
     def joint(self, k: int, joint: JointType) -> JointType:
-        """Return the joint with its axis in numbers if that is a coordinate axis, otherwise in constants."""
+        """Return the joint with its axis in numbers if the axis is a coordinate axis, else in constants."""
         (column,) = joint.subspace()
         axis = (column.linear if joint.rotation == "none" else column.angular).scalars()
         if all(x in (0.0, 1.0, -1.0) for x in axis):

@@ -6,10 +6,10 @@ dependent columns, and only combinations of the parameters of these columns are 
 combinations are computed by an orthogonal decomposition: Gautier (1991), Numerical calculation of the base
 inertial parameters of robots; Khalil and Dombre, Modeling, Identification and Control of Robots, chapter 9.
 
-For small robots `combinations` returns the combinations in symbols, with lengths as named constants. M and
-dV/dq are linear in the ten parameters of each body. Written as polynomials in sines, cosines and positions, M
-and dV/dq have a column of coefficients for each parameter; exact elimination over the lengths finds the
-dependent columns.
+For small robots `combinations` returns the combinations in symbols, with lengths as named constants. The mass
+matrix M and the gravity torque dV/dq are linear in the ten parameters of each body. Written as polynomials in
+sines, cosines and positions, they have a column of coefficients for each parameter; exact elimination over
+the lengths finds the dependent columns.
 """
 
 from __future__ import annotations

@@ -202,6 +202,6 @@ _INDENT = 4
 
 
 def _width(tree: Tree) -> int:
-    """Return the columns of a tree, without the links that are fixed to its bodies, which can be broken."""
+    """Return the width of a tree (columns), without the lists of fixed links, which can be broken."""
     label_width = cell_len(str(tree.label).partition("  [")[0])
     return max([label_width, *(_INDENT + _width(child) for child in tree.children)])

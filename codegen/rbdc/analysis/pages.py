@@ -167,7 +167,9 @@ def page_text(
 
 
 def console(*, stderr: bool = False) -> Console:
-    """Return the console. If its output is no terminal, its width is the variable COLUMNS or `WIDE`."""
+    """Return the console. If its output is no terminal, the environment variable COLUMNS sets its width, by
+    default `WIDE`.
+    """
     terminal = Console(stderr=stderr)
     told = terminal.is_terminal or "COLUMNS" in os.environ
     return terminal if told else Console(width=WIDE, stderr=stderr)

@@ -32,7 +32,8 @@ def stages(written: Problem, model: Problem, snap: float) -> list[dict[str, Any]
 
 
 def limb_groups(model: Problem) -> list[list[str]]:
-    """Return the names of the first links of limbs, for each group of limbs that share vector lanes.
+    """Return the names of the first links of limbs (subtrees), for each group of limbs that share vector
+    lanes.
 
     After each group come the groups nested in its limbs; each nested group spans all of these limbs.
     """

@@ -107,7 +107,7 @@ def _entry(letter: str, i: int, j: int) -> Expression:
 
 
 def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
-    """Return the sum of factors times rates; each factor remains as written."""
+    """Return the sum of the products of each pair, with each first factor as written."""
     return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
 
 
@@ -211,7 +211,7 @@ class Writer:
         return self._collected({function: sympy.expand(value) for function, value in groups.items()})
 
     def _by_trig(self, x: Polynomial) -> dict[Expression, Expression]:
-        """Return coefficients, which are sums over the constants, by products of sines and cosines."""
+        """Return the coefficient, an expression in the constants, of each product of sines and cosines."""
         if not self.functions:
             return {sympy.Integer(1): x.as_expr()}
         functions = self.functions.values()

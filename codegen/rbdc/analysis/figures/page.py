@@ -37,9 +37,10 @@ SPARSITY = (
     "too, except in Jacobians, where rows are links. Matrices with the same pattern share a picture."
 )
 OPERATIONS = (
-    "Additions, multiplications, divisions, elementary functions and vector operations of a call of the "
-    "generated C in double precision without optional inputs. Lanes: numbers side by side in one vector. "
-    "Form: the way to write the function in C that a build chooses; treemaps show straight-line code."
+    "Operations of one call of the generated C, in double precision and without optional inputs: additions, "
+    "multiplications, divisions, elementary functions and vector operations. Lanes: numbers side by side in "
+    "one vector. Form: the way to write the function in C that a build chooses. Treemaps show operations of "
+    "straight-line code."
 )
 
 
@@ -78,7 +79,7 @@ def robot_page(
 
 
 def audit(model: Problem, words: Words = str) -> Part:
-    """Return the warnings of the description, each with its place and the functions that it changes."""
+    """Return the warnings of the description, each with its place and the functions whose results change."""
     if not model.notes:
         return Part("Warnings", ["None."])
     rows = [
@@ -89,7 +90,7 @@ def audit(model: Problem, words: Words = str) -> Part:
         ]
         for note in model.notes
     ]
-    head = ("place", "changes the numbers of", "warning")
+    head = ("place", "changes the results of", "warning")
     return Part("Warnings", tables=[Table("", head, rows, words=head)])
 
 

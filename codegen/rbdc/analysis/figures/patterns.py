@@ -27,7 +27,7 @@ Entries = NDArray[np.bool_]
 
 
 class Pattern(NamedTuple):
-    """The entries of a matrix that are not zero, and the names of the matrices that have them."""
+    """The nonzero entries of a matrix, and the names of the matrices with this pattern."""
 
     names: tuple[str, ...]
     entries: Entries

@@ -141,8 +141,8 @@ def _coordinates(body: Body) -> list[dict[str, Any]]:
 
 
 def reach(turns: bool, lower: float = -math.inf, upper: float = math.inf) -> dict[str, Any]:
-    """Return the range of a coordinate with these limits, which of its ends are limits, and the value in it
-    that is nearest to 0.
+    """Return the range of a coordinate with these limits, which ends of the range are limits, and the value
+    in the range that is nearest to 0.
 
     The coordinate is an angle if `turns`, otherwise a length.
     """

@@ -14,7 +14,7 @@ from rbdc.model.xml import shown
 Counts = Mapping[tuple[str, str], int]
 """Operations by body and section."""
 WIDTH, HEIGHT = 1000.0, 360.0
-"""Size of the layout in any unit, with the proportions of a wide window; figures state shares of it."""
+"""Size of the layout, with the proportions of a wide window. Figures state positions as shares of it."""
 TONES = 10
 """Colours of sections in the style sheet."""
 _LABELLED = (80.0, 26.0)
