@@ -31,7 +31,7 @@ def row(form: str, nanoseconds: float, *, chosen: bool = False, deviation: float
 
 @pytest.mark.parametrize("wrong", [False, True])
 def test_command(wrong: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = ["arm: rnea by gcc: rolled takes 2.00 times as long as columns"] if wrong else []
+    said = ["arm: rnea by gcc: the chosen form rolled takes 2.00 times as long as columns"] if wrong else []
     monkeypatch.setattr(forms, "wrong_choices", lambda report: said)  # times are no part of a test
     done = CliRunner().invoke(
         commands, ["benchmark", "double_pendulum", "--forms", *ASKED, "--out", str(tmp_path)]
@@ -66,7 +66,7 @@ def test_a_wrong_choice_is_named() -> None:
     assert wrong_choices({"rows": right}) == []
     slow = [row("columns", 100.0), row("straight line", 160.0, chosen=True)]
     (sentence,) = wrong_choices({"rows": slow})
-    assert sentence == "arm: rnea by gcc: straight line takes 1.60 times as long as columns"
+    assert sentence == "arm: rnea by gcc: the chosen form straight line takes 1.60 times as long as columns"
     (sentence,) = wrong_choices(
         {"rows": [row("columns", 1.0, deviation=1e-3), row("rolled", 1.0, chosen=True)]}
     )

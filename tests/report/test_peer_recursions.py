@@ -145,8 +145,8 @@ def test_a_peer_that_methods_leave_out_is_named(tmp_path: Path) -> None:
     result = CliRunner().invoke(commands, ["compare", "double_pendulum", *options, "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
     for words in ("CppADCodeGen", "CasADi C"):
-        assert f"{words} is absent: --methods rolled leaves it out; peer stands for all" in result.stdout
+        assert f"{words} is absent: --methods rolled does not name it; peer stands for all" in result.stdout
     absent = json.loads((tmp_path / "report.json").read_text())["peers"]["absent"]
     assert absent[NATIVE] == NOT_ASKED
     assert "--methods rolled" in absent["cppadcodegen"]
-    assert "--methods rolled leaves it out" in (tmp_path / "report.html").read_text()
+    assert "--methods rolled does not name it" in (tmp_path / "report.html").read_text()

@@ -119,7 +119,7 @@ def _sides(mu: float, sides: int) -> Array:
 
 
 def _bounded(rows: Array, sides: int, least: float, most: float) -> Inequalities:
-    """Return the rows. All are bounded by zero from above, except the row of the normal force."""
+    """Return the rows with their bounds: `least` and `most` for the normal force, at most 0 for the rest."""
     lower, upper = np.full(len(rows), -math.inf), np.zeros(len(rows))
     lower[sides], upper[sides] = least, most
     return rows, lower, upper

@@ -30,7 +30,7 @@ zero.
 """
 
 Atom = Any
-"""An expression of SymPy, which has no types: 0, 1, -1, or the symbol of a constant."""
+"""A SymPy expression (SymPy has no type annotations): 0, 1, -1, or the symbol of a constant."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Constant:
 
 
 def _check(model: Problem) -> None:
-    """Raise UnsupportedError for a model whose equations are not written out."""
+    """Raise UnsupportedError for a model without closed forms (see `NamedModel`)."""
     if model.nv > MOST_DEGREES:
         raise UnsupportedError(
             f"{shown(model.name)} has {model.nv} degrees of freedom: closed forms are for up to "

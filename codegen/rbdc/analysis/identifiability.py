@@ -47,7 +47,7 @@ DEPENDENT = 1e-8
 this.
 """
 _ROUNDED = 1e-9
-"""Coefficients within this distance of 0, 1 or -1 are rounded."""
+"""Coefficients within this distance of 0, 1 or -1 are rounded to that value."""
 
 
 class Combination(NamedTuple):

@@ -26,7 +26,7 @@ from rbdc.model.numbers import rebuilt
 from rbdc.spatial import Placement, RigidInertia, Rotation, Vector3
 
 Polynomial = Any
-"""An element of SymPy's ring, which has no types."""
+"""An element of a polynomial ring of SymPy, which has no type annotations."""
 Polynomials = NDArray[np.object_]
 """Arrays of polynomials."""
 T = TypeVar("T")

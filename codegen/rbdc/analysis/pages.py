@@ -156,7 +156,7 @@ def page_text(
     """Return the HTML of a page.
 
     report: data that the page contains as JSON.
-    file: name of the file with the same data, which the page tells.
+    file: name of the file with the same data; the page shows it.
     style, scripts: text of style sheets and scripts of this page alone.
     """
     # "<" is escaped so that the data may stand in a script element

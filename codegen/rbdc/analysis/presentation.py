@@ -164,7 +164,7 @@ _FORMS: dict[str, tuple[Callable[[str], str], Callable[[Expression], str], Calla
 
 
 Expression = Any
-"""SymPy's, which has no types."""
+"""A SymPy expression (SymPy has no type annotations)."""
 
 _FACTORED = 6
 """Number of terms of a coefficient above which only the common factor of all terms is taken out, because full

@@ -86,8 +86,8 @@ def wrong_choices(report: Mapping[str, Any]) -> list[str]:
         ratio = chosen["nanoseconds"] / best["nanoseconds"]
         if ratio > WRONG_CHOICE:
             sentences.append(
-                f"{robot}: {function} by {compiler}: {chosen['form']} takes {ratio:.2f} times as long as "
-                f"{best['form']}"
+                f"{robot}: {function} by {compiler}: the chosen form {chosen['form']} takes {ratio:.2f} "
+                f"times as long as {best['form']}"
             )
     return sentences
 

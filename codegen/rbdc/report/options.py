@@ -20,7 +20,7 @@ PEERS = {NATIVE: "peer", PINOCCHIO: "peer", CPPADCODEGEN: "ad", CASADI: "ad"}
 library of its pip package, CppADCodeGen through Pinocchio, and CasADi.
 """
 NOT_ASKED = "not asked for"
-"""The reason shown for a library that the options leave out."""
+"""The reason shown for a peer that the options leave out."""
 PEER = "peer"
 """Word of --methods for every method of the peers."""
 LOOPS = "loops"
@@ -149,7 +149,8 @@ class CompareOptions(BuildOptions):
             return NOT_ASKED
         if self.wants(peer, PEERS[peer]) or any(peer_of(method) == peer for method in self.methods or ()):
             return None
-        return f"--methods {','.join(self.methods or ())} leaves it out; {PEER} stands for all of --peers"
+        asked = ",".join(self.methods or ())
+        return f"--methods {asked} does not name it; {PEER} stands for all of --peers"
 
     @property
     def batch_sizes(self) -> list[int]:

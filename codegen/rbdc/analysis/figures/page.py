@@ -26,7 +26,7 @@ from rbdc.planning.plans import Plan, StraightLine
 from rbdc.processes import spread, uncollected
 
 Words = Callable[[str], str]
-"""Rewrites a message in the words of the caller."""
+"""A function that rewrites a message in the language of the caller (Python or the command line)."""
 SCRIPTS = ("kinematics.js.jinja", "robot.js.jinja", "sliders.js.jinja")
 LEAD = (
     "Move the sliders. Drag the picture or use the arrow keys to turn it. An ellipsoid is the uniform solid "
@@ -182,8 +182,8 @@ def _figures(model: Problem, name: str) -> dict[str, Any]:
 
 
 def sections(plan: Plan) -> Mapping[tuple[str, str], int]:
-    """Return the operations of a call by body and section. Operations of all loops are one entry. Empty for a
-    function that consists of loops only.
+    """Return the operations of a call by body and section (a step of the algorithm). Operations of all loops
+    are one entry. A function that consists of loops only has no entries.
     """
     kernels = plan.kernels[:1] if isinstance(plan.content, StraightLine) else plan.kernels
     counts: dict[tuple[str, str], int] = {}

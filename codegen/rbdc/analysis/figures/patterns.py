@@ -37,7 +37,7 @@ def patterns(model: Problem) -> list[Pattern]:
     """Return the pattern of moving links (rows) over directions of v (columns), and the patterns of all
     matrices (nv, nv) of control functions and first derivatives.
 
-    Matrices with the same pattern share one.
+    Matrices with nonzero entries at the same places share one `Pattern`.
     """
     by_entries: dict[bytes, Pattern] = {}
     for name, entries in _matrices(model):

@@ -2,7 +2,7 @@
 
 A figure has one coordinate for each direction of v. Joint k with motion subspace columns S_1, S_2, ... and
 coordinates x_1, x_2, ... moves its body by exp(S_1 x_1) exp(S_2 x_2) ... from the neutral configuration: a
-product of exponentials (Lynch and Park, Modern Robotics, section 4.1), so that joint types need no code.
+product of exponentials (Lynch and Park, Modern Robotics, section 4.1). One formula serves all joint types.
 The coordinate of a joint with one degree of freedom is its entry of q.
 """
 
@@ -23,7 +23,7 @@ from rbdc.spatial import Inertia, Motion, Placement, RigidInertia
 from rbdc.spatial.vectors import AXES
 
 KNOTS = 129
-"""Number of leader positions at which the curve of a joint in a closed loop is tabulated."""
+"""Number of leader positions at which the position of a joint that follows in a closed loop is tabulated."""
 _SHORTEST = 1e-6
 """Length (m) below which a segment is omitted."""
 

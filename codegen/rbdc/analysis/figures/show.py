@@ -30,7 +30,7 @@ _BONE, _MASS, _INERTIA = (86, 97, 111), (180, 80, 15), (47, 111, 179)
 
 @dataclass(frozen=True)
 class Solid:
-    """Parts that move with a node, in its frame.
+    """Parts of a drawing that move with a node (a body), in the node's frame.
 
     segments: end points of lines from the node's origin (n, 3; m).
     centre: centre of mass (3; m).
@@ -69,7 +69,7 @@ def show(
     port: int = 8080,
     **options: Any,
 ) -> ViserServer:
-    """Show a robot in a browser, with a slider for each direction of v; return the server, which `stop` ends.
+    """Show a robot in a browser, with a slider for each direction of v. Return the server; `stop()` ends it.
 
     Args:
         robot: a generated module, whose frames are shown as its compiled functions place them; or a

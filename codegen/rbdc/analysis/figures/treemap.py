@@ -12,7 +12,7 @@ from rbdc.emit.render import part
 from rbdc.model.xml import shown
 
 Counts = Mapping[tuple[str, str], int]
-"""Operations by body and section."""
+"""Operations by body and section (a step of the algorithm)."""
 WIDTH, HEIGHT = 1000.0, 360.0
 """Size of the layout, with the proportions of a wide window. Figures state positions as shares of it."""
 TONES = 10

@@ -34,8 +34,8 @@ def keeping(folder: Path) -> Iterator[None]:
 def kept(asked: object, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """Return what an interrupted study has kept of a comparison, or measure and keep it.
 
-    asked: everything that the comparison depends on, except the sources of rbdc and the processor; compared
-        by its `repr`.
+    asked: everything that the comparison depends on, compared by its `repr`. The sources of rbdc and the
+        processor are always compared too.
     """
     folder = _FOLDER.get()
     if folder is None:

@@ -1,6 +1,7 @@
 """Load methods in the timing process, and time them with loops in C.
 
-The loops time single calls, and batches: one call from C for contiguous samples.
+The loops time single calls, and batches: one call from C for contiguous samples. A pass times several calls
+of one method. A round has one pass of each method.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from rbdc.report.methods.records import Contender
 
 Array = NDArray[np.float64]
 PASS_NANOSECONDS = 30_000.0
-"""Approximate least duration of a pass; the clock's own 20 to 30 ns are negligible in comparison."""
+"""Approximate least duration of a pass (ns); the clock's own 20 to 30 ns are negligible in comparison."""
 ROUNDS = 8, 150
 """Least and largest number of rounds; the least number uses each of the `OFFSETS` once."""
 SLOW_NANOSECONDS, SLOW_PASSES = 2e7, 2

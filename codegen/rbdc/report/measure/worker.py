@@ -22,7 +22,7 @@ from rbdc.report.methods.records import Contender
 BATCH_ROUNDS = 5, 100
 """Least and largest number of rounds of a batch size."""
 BATCH_NANOSECONDS = 100_000.0
-"""Approximate least duration of a pass of batches; the clock of a thread itself takes 0.5 us."""
+"""Approximate least duration of a pass of batches (ns); the clock of a thread itself takes 0.5 us."""
 BUFFER = 2**28, 2**30
 """Least and largest size of the buffer for the bandwidth (bytes). Within these limits the buffer is eight
 times as large as the last-level cache.

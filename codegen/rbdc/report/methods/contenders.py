@@ -231,8 +231,8 @@ DIFFERENTIATED = {
     "rnea_derivatives": "idsva",
     "aba_derivatives": "carpentier-mansard",
 }
-"""DIFFERENCES: the differences for which the papers give times. DIFFERENTIATED: the functions that they call,
-each with the reference whose loops compute it.
+"""DIFFERENCES: the differences for which the papers give times. DIFFERENTIATED: the functions that these
+differences call, each with the reference whose loops compute it.
 """
 
 
@@ -298,7 +298,7 @@ def toolchains(options: CompareOptions) -> Toolchains:
             tools.absent[name] = str(error)
             continue
         if Path(other.compiler.path).resolve() == Path(first.path).resolve():
-            tools.absent[name] = f"it is {first.version}, which already compiles every method"
+            tools.absent[name] = f"{name} is {first.version}, which already compiles every method"
         else:
             tools.others.append(other)
     return tools

@@ -68,8 +68,8 @@ def bases_of(function: Function) -> dict[str, str]:
 
 
 def differentiating_methods(model: Problem, function: Function) -> list[Method]:
-    """Return the methods of this module for one function; first derivatives only for functions with a single
-    result.
+    """Return the methods of this module for one function. First derivatives have methods only if the
+    differentiated function has a single result.
     """
     catalogue, families = functions_of(model), {CHAIN_RULE: "analytical"}
     maker = _by_placements if function.comparison.of_placements else by_scheme
@@ -279,11 +279,11 @@ def _kernel(program: Program, kind: ScalarType) -> tuple[dict[str, str], str]:
 
 
 def _parts(model: Problem, base: Function, method: str) -> Program:
-    """Return the function over complex numbers, or the last part of the function over numbers of several
-    parts.
+    """Return the program of a function over complex numbers. Over bicomplex or hyper-dual numbers, return the
+    program of the last part of the results.
 
-    Each part is one array of all inputs. A bicomplex number has a part without i2 and a factor of i2. The
-    chain rule has the value, two slopes and a mixed slope; the mixed slope is zero except for q.
+    Each part of the inputs is one array of all inputs. A bicomplex number has a part without i2 and a factor
+    of i2. The chain rule has the value, two slopes and a mixed slope; the mixed slope is zero except for q.
     """
     ends = [*accumulate((p.size for p in base.declaration.required), initial=0)]
     x, x1, x2 = (symbols(name, ends[-1]) for name in ("x", "x1", "x2"))

@@ -23,7 +23,9 @@ from rbdc.report.options import CASADI, CPPADCODEGEN, LOOPS, NATIVE, PINOCCHIO, 
 UNROLLED = "unrolled-"
 """Prefix of straight-line code by an algorithm."""
 LAST = 23
-"""The shade of algorithms that only some models have; the loops of these algorithms have the shade before."""
+"""Index of the shade of straight-line code by algorithms that only some models have; their loops have the
+shade before it.
+"""
 INK = "#1d2430"
 """Colour of items that are shown among methods but are not methods."""
 GOLDEN = 137.5
@@ -113,7 +115,9 @@ def _methods(function: Function) -> dict[str, list[str]]:
 
 @cache
 def _colours() -> dict[str, str]:
-    """Return for every method the first shade of its family that no other method of its functions has."""
+    """Return the colour of every method: the first shade of its family that no other method of the same
+    functions has.
+    """
     beside: dict[tuple[str, str], dict[str, None]] = {}
     for function in known().values():
         for family, names in _methods(function).items():

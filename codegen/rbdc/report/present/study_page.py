@@ -28,7 +28,7 @@ def study_page(
 ) -> str:
     """Return the text of a page: the machine and the conditions of the measurement, tables, then figures.
 
-    If the report has claims, they are shown, with the number of those that hold. A `quick` report is marked.
+    If the report has claims, the page shows them and how many are reproduced. A `quick` report is marked.
     """
     where = [f"{report['machine']['processor']}, one core"] if "machine" in report else []
     compilers = [report["compiler"]["version"]] if "compiler" in report else report.get("compilers", [])

@@ -104,7 +104,7 @@ def _of_table_1(rows: Sequence[Mapping[str, Any]], robot: str) -> dict[str, str]
         f"{row['row']} {nanoseconds(row['pinocchio'])} ({nanoseconds(row['paper'])})" for row in known
     )
     holds = all(row["pinocchio"] <= row["paper"] for row in known)
-    reproduced = "reproduced means at most the article's times, on a newer processor"
+    reproduced = "reproduced means that no time exceeds the article's (the processor here is newer)"
     return judged(claim, holds, f"times here, and the article's in parentheses: {words}; {reproduced}")
 
 

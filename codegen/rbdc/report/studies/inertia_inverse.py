@@ -49,8 +49,8 @@ AS_PRINTED, CORRECTED = "as printed", "corrected"
 
 
 class Pair(NamedTuple):
-    """Methods that use Cholesky's factor, and methods that use the direct algorithm. The fastest method of
-    the first is compared with the fastest of the second.
+    """Methods that use Cholesky's factor, and methods that use the direct algorithm. The study compares the
+    fastest method of each kind.
 
     factor, direct: prefixes of the names of the methods.
     near: compare only sizes at which the code of each method fits into caches close to the core; the time of
@@ -129,8 +129,8 @@ def page(report: Mapping[str, Any]) -> str:
 
 
 def _printed(family: Family, size: int) -> dict[str, Any]:
-    """Return the largest entry of |M^-1 M - 1| by Algorithm 1: as printed, without each correction in turn,
-    and with all corrections.
+    """Return the largest entry of |M^-1 M - 1|, with M^-1 by Algorithm 1: as printed, without each correction
+    in turn, and with all corrections.
     """
     model = tree(size, family.branching)
     q = np.random.default_rng(0).normal(size=model.nv).tolist()

@@ -56,7 +56,7 @@ STEPS = {
     "subtree forces": "f_p += iX_p^T f_i",
     "torques": "tau_i = S_i^T f_i",
 }
-"""Quantities of the tutorial in their order, with the line of its pseudocode."""
+"""Quantities of the tutorial in their order, each with its line of the pseudocode."""
 
 
 def measured(

@@ -199,8 +199,9 @@ def _errors(
     holds = all(1.0 / WITHIN_DECADE < one[n] / x < WITHIN_DECADE for x in expected)
     evidence = f"error of {methods[0]} {one[n]:.1e}, of {methods[1]} {other[n]:.1e} for {n} bodies: ratio "
     evidence += f"{one[n] / other[n]:.2g}"
-    values = "ratio" if size is None else "ratio and first error"
-    reproduced = f"reproduced means 1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g} times the article's {values}"
+    values = "the ratio is" if size is None else "the ratio and the first error are"
+    bounds = f"1/{WITHIN_DECADE:g} to {WITHIN_DECADE:g}"
+    reproduced = f"reproduced means that {values} {bounds} times the article's"
     return judged(claim, holds, f"{evidence}; {reproduced}")
 
 

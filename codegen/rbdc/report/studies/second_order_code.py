@@ -83,7 +83,7 @@ def _automatic(report: Report) -> Claim:
         claim,
         holds,
         f"time of {AUTOMATIC} / time of {SO}, both through the same compiler: {words}; reproduced means "
-        f"ratios of 1.2 to 5. {limited}",
+        f"that all ratios are 1.2 to 5. {limited}",
     )
 
 

@@ -49,7 +49,7 @@ from rbdc.report.studies.sensitivity_claims import (
 from rbdc.runtime.load import load
 
 Array = NDArray[np.float64]
-"""States are of shape (samples, joints); sensitivities by q, v and a (3, samples, joints, joints)."""
+"""Shape of states: (samples, joints). Shape of sensitivities by q, v and a: (3, samples, joints, joints)."""
 
 ROBOT = "human43"
 FUNCTIONS = ("rnea", "rnea_derivatives")
@@ -295,8 +295,10 @@ def _figures(report: Mapping[str, Any]) -> list[Part]:
             curve(times, entry["deviation"], f"{name}, generated minus differences", "time (s)"),
         ]
 
-    constant = "Sensitivities, and their differences from central differences with constant steps."
-    adaptive = "The same for adaptive differences, whose steps shrink with the coordinate."
+    constant = "Sensitivities, and their deviation from central differences with constant steps."
+    adaptive = (
+        "Sensitivities, and their deviation from adaptive differences, whose steps shrink with the variable."
+    )
     motion = "Coordinates (rad), a velocity (rad/s) and torques (N m)."
     curves = [curve(times, values, name, "time (s)") for name, values in report["figure_6"].items()]
     return [

@@ -21,7 +21,7 @@ CENTRAL, ADAPTIVE = "central", "adaptive"
 recursion in NumPy, and as loops in C; central differences with constant steps, and adaptive differences.
 """
 PUBLISHED_ANALYTICAL, PUBLISHED_NUMERICAL = 16.6e-3, 2.62e5
-"""Cumulative seconds over 301 samples, in MATLAB on an Intel Core i5-10310U."""
+"""Seconds for all 301 samples, in MATLAB on an Intel Core i5-10310U."""
 JOINTS, SAMPLES_OF_ARTICLE = 43, 301
 AGREES = 1e-6
 """Two methods agree if they differ by at most this, relative to the largest entry."""
@@ -68,7 +68,9 @@ def claims(report: Report) -> list[dict[str, str]]:
 
 
 def errors_of(values: Array, exact: Array, row: int, column: int) -> list[list[float | None]]:
-    """Return the absolute errors of dQ_row/dq, dv and da_column at every instant, None if not defined."""
+    """Return the absolute errors of the derivatives with respect to q, v and a at (row, column), at every
+    instant; None if an error is not defined.
+    """
     return [finite(x) for x in np.abs(values - exact)[:, :, row - 1, column - 1]]
 
 

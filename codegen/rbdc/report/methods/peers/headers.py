@@ -129,7 +129,7 @@ def eigen() -> Path | None:
 
 
 def include_folders() -> Iterator[Path]:
-    """Yield folders of headers: from the compilers' variables, beside Pinocchio, and in cmeel's packages."""
+    """Yield folders of headers: from environment variables, beside Pinocchio, and in cmeel's packages."""
     for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
         yield from (Path(folder) for folder in os.environ.get(name, "").split(os.pathsep) if folder)
     installed = prefix()

@@ -67,8 +67,8 @@ _HARNESS = tuple(
 class PinocchioBuild:
     """One build of Pinocchio.
 
-    name: begins the names of its methods.
-    peer: the peer that it belongs to.
+    name: prefix of the names of the build's methods.
+    peer: the peer that the build belongs to.
     what: the build in words.
     compile_seconds: compile time of the build's files, measured when they were compiled.
     code_bytes: size of the whole library.
@@ -97,8 +97,8 @@ class PinocchioBuild:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Parts of the harness that are compiled as one file for a build; the first piece has the code that all
-    others need.
+    """Parts of the harness that are compiled as one file for a build. The first piece of a build has the code
+    that its other pieces need.
     """
 
     build: PinocchioBuild

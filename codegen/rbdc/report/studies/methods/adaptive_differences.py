@@ -32,7 +32,7 @@ def adaptive_differences(function: Callable[..., Any], states: Sequence[Array]) 
     function: from states of shape (..., coordinates) to values (..., outputs).
     states: q, v and a, for instance, of shape (samples, coordinates) each.
 
-    Checked: exact for polynomials of degree 5, wrong near a coordinate 0 if the value vanishes there too.
+    Checked: exact for polynomials of degree 5; wrong near a coordinate of 0 if the function vanishes there.
     """
     scale = LARGEST * RATIO ** -np.arange(STEPS, dtype=float)
     matrices = []
