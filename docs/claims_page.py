@@ -28,7 +28,7 @@ of a study has one line for each claim: the verdict, the paper's claim, and afte
 Terms in the evidence:
 
 - N: the number of bodies, or of degrees of freedom for robots
-- serial, binary: chains, and binary trees
+- serial, binary: chains, and binary trees; serial 8: a chain of 8 bodies
 - ID, FD: inverse and forward dynamics
 - the direct algorithm: Carpentier's, which inverts the joint-space inertia M without computing M
 - the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies

@@ -293,7 +293,7 @@ def test_straight_line_code_of_many_joints_decides_nothing() -> None:
         if "many joints" in c["claim"]
     }
     for family in ("serial", "binary"):
-        straight = by_claim[f"{family}, both as straight-line code."]
+        straight = by_claim[f"{family}, both algorithms as straight-line code."]
         assert straight["verdict"].startswith("not comparable: ")
         assert "N = 48 left out for its 1,000,000 bytes of code" in straight["found"]
         fastest = by_claim[f"{family}, the fastest method of each algorithm."]

@@ -82,7 +82,7 @@ def linear_claims(counted: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
                 f"({one['family']}).",
                 by_bodies < LINEAR,
                 f"over N = {listed(counts)} the operations of the article's algorithm as loops grow as "
-                f"N^{by_bodies:.2f}, the operations divided by the depth of the tree as N^{by_depth:.2f}; "
+                f"N^{by_bodies:.2f}; divided by the depth of the tree they grow as N^{by_depth:.2f}; "
                 f"reproduced means that the operations grow more slowly than N^{LINEAR}",
             )
         )

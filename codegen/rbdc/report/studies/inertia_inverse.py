@@ -64,8 +64,8 @@ class Pair(NamedTuple):
 
 
 PAIRS = (
-    Pair("both as straight-line code", (FACTOR,), (DIRECT,), near=True),
-    Pair("both as loops over the joints", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
+    Pair("both algorithms as straight-line code", (FACTOR,), (DIRECT,), near=True),
+    Pair("both algorithms as loops over the joints", (FACTOR_LOOPS,), (PAPER_LOOPS,)),
     Pair(
         "the fastest method of each algorithm",
         ("generated", "rolled", FACTOR, FACTOR_LOOPS),

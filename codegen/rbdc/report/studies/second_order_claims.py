@@ -135,7 +135,7 @@ def _exponent(report: Report, function: str, method: str, family: str, theirs: f
     if fit is None:
         return not_comparable(words, "too few sizes")
     sizes, every = sorted(measured[method]), growth(measured[method])
-    evidence = f"N^{fit:.2f}, fitted over N = {FROM} to {sizes[-1]} (in the article up to over 100); "
+    evidence = f"N^{fit:.2f}, fitted over N = {FROM} to {sizes[-1]} (in the article to N > 100); "
     evidence += f"reproduced means that the exponents differ by at most {WITHIN}. "
     evidence += f"Time from N = {sizes[0]} on: N^{every and every['exponent']:.2f}. {_last(measured[method])}"
     if (of_operations := _from_four(counted.get(method, {}))) is not None:
