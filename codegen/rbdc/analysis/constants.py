@@ -48,7 +48,6 @@ class Constant:
 
 
 def _check(model: Problem) -> None:
-    """Raise UnsupportedError for a model without closed forms (see `NamedModel`)."""
     if model.nv > MOST_DEGREES:
         raise UnsupportedError(
             f"{shown(model.name)} has {model.nv} degrees of freedom: closed forms are for up to "

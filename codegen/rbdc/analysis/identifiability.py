@@ -142,7 +142,6 @@ def identifiability(model: Model, regressor: str | Sequence[str] | None = None) 
 
 
 def _asking(model: Model, regressor: str | Sequence[str] | None) -> Problem:
-    """Return the problem of a model with these parts of the regressor."""
     problem = Problem.of(model)
     if regressor is None:
         return problem
@@ -165,7 +164,6 @@ def _with_lengths(problem: Problem) -> tuple[list[Combination], list[Constant]] 
 
 
 def _regressor(model: Problem) -> Array:
-    """Return the torque regressors at random states, stacked."""
     rng = np.random.default_rng(0)
     size = count_of_parameters(model)
     count = 10 + 2 * size // model.nv

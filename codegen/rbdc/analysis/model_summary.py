@@ -137,7 +137,6 @@ def _contact_lines(data: Data) -> list[str | Table]:
 
 
 def _pass_lines(data: Data) -> list[str | Table]:
-    """Return the operations that each model pass saves, and the limbs (subtrees) that share vector lanes."""
     before = data["passes"][0]["operations"]
     head, rows = ["pass", "what it does", *before], []
     for stage in data["passes"]:

@@ -107,7 +107,6 @@ def _entry(letter: str, i: int, j: int) -> Expression:
 
 
 def _combined(terms: list[tuple[Expression, Expression]]) -> Expression:
-    """Return the sum of the products of each pair, with each first factor as written."""
     return sympy.Add(*(sympy.Mul(factor, rate) for factor, rate in terms if factor != 0))
 
 

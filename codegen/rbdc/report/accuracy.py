@@ -111,7 +111,6 @@ def reference(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 
 
 def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -> list[Any]:
-    """Return all outputs of one sample side by side, as numbers of `DIGITS` digits."""
     context = mpmath.MPContext()
     context.dps = DIGITS
     scalars: Inputs = {key: [context.mpf(float(x)) for x in values] for key, values in inputs.items()}

@@ -138,7 +138,6 @@ def entrants(words: Sequence[str], root_joint: str | None) -> list[Entrant]:
 
 
 def _entrant(word: str, root_joint: str | None) -> Entrant:
-    """Return the robot that a word names, with `root_joint` or its usual root joint."""
     path: Path | None
     label, reason = word, ""
     if word not in SUITE:
@@ -156,7 +155,6 @@ def _entrant(word: str, root_joint: str | None) -> Entrant:
 
 
 def _packaged(file: str) -> Path | None:
-    """Return a description of `PACKAGE`; None if the package is not installed or has no such file."""
     try:
         listed = distribution(PACKAGE).files or []
     except PackageNotFoundError:

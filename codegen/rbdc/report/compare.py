@@ -219,9 +219,6 @@ def _left(elapsed: float, done: float, total: float) -> str:
 
 
 def _by_method(function: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the report of a function for one mechanism: its methods by name, with only the least time of
-    each.
-    """
     methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
     return {"methods": methods, "absent": function["absent"]}
 

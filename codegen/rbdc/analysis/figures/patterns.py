@@ -75,7 +75,6 @@ def _matrices(model: Problem) -> Iterator[tuple[str, Entries]]:
 
 
 def _at_random(model: Problem, function: Function) -> list[list[list[float]]]:
-    """Return the outputs of a function at random states without its optional inputs, by its first method."""
     rng, evaluate = np.random.default_rng(0), next(iter(function.methods.values()))
     outputs = []
     for q in random_configurations(model, rng, STATES):
@@ -111,7 +110,6 @@ def _view(one: Pattern) -> dict[str, object]:
 
 
 def _runs(row: list[bool]) -> Iterator[tuple[int, int]]:
-    """Yield the start and the length of each run of entries that are not zero."""
     start = None
     for k, filled in enumerate([*row, False]):
         if filled and start is None:

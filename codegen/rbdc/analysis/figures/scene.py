@@ -154,7 +154,6 @@ def reach(turns: bool, lower: float = -math.inf, upper: float = math.inf) -> dic
 
 
 def _direction(column: Motion, number: int) -> str:
-    """Return words for one direction of a joint that has several."""
     vector = column.angular if _turns(column) else column.linear
     axis = "xyz"[AXES.index(vector)] if vector in AXES else f"axis {number + 1}"
     return f"{'about' if _turns(column) else 'along'} {axis}"

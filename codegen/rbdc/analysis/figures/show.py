@@ -138,7 +138,6 @@ def _of_model(model: Problem) -> Drawing:
 
 
 def _of_module(module: Any) -> Drawing:
-    """Return the frames of a generated module, moved by its own functions."""
     try:
         place = module.forward_kinematics
         step = module.integrate if module.nq != module.nv else np.add
@@ -159,7 +158,6 @@ def _of_module(module: Any) -> Drawing:
 
 
 def _coordinates(module: Any) -> list[dict[str, Any]]:
-    """Return the coordinates of a generated module, one for each direction of v."""
     lower, upper = module.lower_position_limit, module.upper_position_limit
     ways = {first: way for way, first in vars(module)["_JOINTS"]}
     lengths = {joint_type.kind: joint_type.lengths for joint_type in JOINT_TYPES}
@@ -198,7 +196,6 @@ def draw(server: Any, drawing: Drawing) -> tuple[list[Any], list[Any]]:
 
 
 def _look_at(server: Any, drawing: Drawing) -> None:
-    """Add a grid below a robot, and place the camera so that it sees all of the robot."""
     placed = drawing.placements([c["start"] for c in drawing.coordinates])
     ends = [placed[k, :3, :3] @ s.segments.T + placed[k, :3, 3:] for k, s in enumerate(drawing.solids)]
     points = np.concatenate([placed[:, :3, 3], *(end.T for end in ends), np.zeros((1, 3))])

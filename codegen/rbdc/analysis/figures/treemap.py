@@ -49,7 +49,6 @@ def squarified(sizes: Sequence[float], box: Box) -> list[Box]:
 
 
 def _worst(row: Sequence[float], side: float, scale: float) -> float:
-    """Return the greatest ratio of sides in a row of rectangles along a side."""
     depth = scale * sum(row) / side
     lengths = [scale * size / depth for size in row]
     return max(max(depth / length, length / depth) for length in lengths)

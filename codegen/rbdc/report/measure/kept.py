@@ -50,6 +50,5 @@ def kept(asked: object, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]
 
 
 def _sources() -> list[tuple[str, int]]:
-    """Return the source files of rbdc with the times of their last changes."""
     package = Path(rbdc.__file__).parent
     return sorted((file.name, file.stat().st_mtime_ns) for file in package.rglob("*.py"))

@@ -86,7 +86,6 @@ def run(
 
 
 def _together(runs: Sequence[Any]) -> Any:
-    """Return the times of one method from several processes, combined; for batches at each size."""
     if isinstance(runs[0], Mapping):
         return together(runs)
     return [together(of_a_size) for of_a_size in zip(*runs, strict=True)]
@@ -108,7 +107,6 @@ def together(runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 def _in_a_process(job: Mapping[str, Any]) -> tuple[int | None, dict[str, Results], Limits]:
-    """Return the results of a job of the worker. Raises ToolchainError if it fails."""
     try:
         with processes.Helper(worker.run, stderr=subprocess.DEVNULL) as work:
             return work(job)

@@ -151,7 +151,6 @@ def batched(timer: Timer, method: LoadedMethod, n: int, blocks: int) -> Callable
 
 
 def _summary(times: Sequence[float]) -> dict[str, Any]:
-    """Return the minimum and the median of the times (ns) and the number of rounds."""
     return {"minimum": min(times), "median": float(np.median(times)), "rounds": len(times)}
 
 

@@ -223,14 +223,10 @@ def _batched(
 
 
 def _method(name: str, of: Contender, how: str, moved: int) -> Contender:
-    """Return a method of batches that calls a method for one sample; its library is not set."""
     return Contender(name, of.family, how, Path(), ENTRY, dtype=of.dtype, of=of.method, moved=moved)
 
 
 def _lanes(source: FunctionSource) -> int | None:
-    """Return the number of samples that the generated batch function computes side by side; None if it is a
-    loop.
-    """
     loop = source.one_by_one or not source.declaration.lanes
     return None if loop else source.declaration.scalar.lanes
 
@@ -242,9 +238,6 @@ def _how(source: FunctionSource) -> str:
 
 
 def _fastest(one: FunctionRecord, *peers: str) -> Contender | None:
-    """Return the contender of the peers with the least time of a single call, among their builds and
-    algorithms.
-    """
     theirs = [c for c in one.contenders if peer_of(c.method) in peers]
     return min(theirs, key=lambda c: float(one.times[c.method]["minimum"]), default=None)
 

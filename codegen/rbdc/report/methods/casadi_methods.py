@@ -113,7 +113,6 @@ def derivatives(model: Problem, function: Function, mode: str, evaluate: Evaluat
 
 
 def _tangents(model: Problem, q: Any) -> Any:
-    """Return dq/dt of each unit velocity, as columns."""
     units = [[1.0 if k == j else 0.0 for k in range(model.nv)] for j in range(model.nv)]
     rates = [configuration_rate(model, _scalars(q), unit) for unit in units]
     return ca.horzcat(*(ca.sparsify(ca.vertcat(*(expression(x) for x in rate))) for rate in rates))
@@ -155,7 +154,6 @@ def modes_of(function: Function) -> dict[str, str]:
 
 
 def _base(model: Problem, function: Function) -> Function:
-    """Return the function that CasADi differentiates to obtain another one."""
     second = function.second_order
     return functions_of(model)[str(function.comparison.derivative_of) if second is None else second.of]
 
@@ -181,7 +179,6 @@ def of_casadi(model: Problem, function: Function, method: str) -> tuple[ca.Funct
 
 
 def _cost(function: ca.Function) -> Cost:
-    """Return counts of CasADi's instructions, by the rules of `rbdc.ir.cost`."""
     codes = [function.instruction_id(k) for k in range(function.n_instructions())]
     return counted({one: sum(code in kinds for code in codes) for one, kinds in _COUNTED.items()})
 
@@ -202,7 +199,6 @@ def ad_methods(model: Problem, function: Function, *, large: bool = False) -> li
 
 
 def _through_casadi(model: Problem, function: Function, method: str, large: bool) -> Implementation:
-    """Return CasADi's C of the papers' recursion with the fewest operations in CasADi."""
     if not large:
         refuse_large(model, function)
     whole, algorithm = of_casadi(model, function, method)
@@ -214,7 +210,6 @@ def _through_casadi(model: Problem, function: Function, method: str, large: bool
 
 
 def _through_ours(model: Problem, function: Function, mode: str, large: bool) -> Implementation:
-    """Return rbdc's C (passes and emitter) of CasADi's derivatives of the generated recursion."""
     if not large:
         refuse_large(model, function)
     base = _base(model, function)

@@ -116,7 +116,6 @@ def _function(reference: UserReference) -> Callable[..., Any]:
 
 
 def _message(file: Path, error: BaseException) -> str:
-    """Return a message with the place in the file from which an error comes, and the error."""
     paths = {str(file), str(file.resolve())}
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename in paths]
     line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
@@ -267,9 +266,6 @@ def _unrolled(model: Problem, function: Function, reference: Loaded, text: Text 
 
 
 def _argument(p: Parameter, inputs: Inputs) -> list[Any]:
-    """Return an input in the form that plain functions take: a list of scalars, or for external forces one
-    `Force` for each body.
-    """
     x = list(inputs[p.name])
     return [Force.of(x[k : k + 6]) for k in range(0, len(x), 6)] if p.kind is Kind.WRENCHES else x
 
@@ -287,7 +283,6 @@ def _over_numbers(model: Problem, declaration: FunctionDeclaration, text: Text, 
 
 
 def _checked(reference: Loaded, declaration: FunctionDeclaration, returned: Any) -> list[list[Scalar]]:
-    """Return the entries of results. Raises TypeError if they do not fit the outputs."""
     results = returned if isinstance(returned, tuple) else (returned,)
     rows = arrays(tuple(x.tolist() if hasattr(x, "tolist") else x for x in results))
     sizes, wanted = [len(row) for row in rows], [p.size for p in declaration.outputs]

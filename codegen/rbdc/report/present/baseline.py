@@ -152,7 +152,6 @@ def _judge_figures(
 
 
 def _figures(method: Report) -> dict[str, float | None]:
-    """Return the figures of a method for comparison; an error of None is infinite."""
     errors = (method["errors"] or {}).items()
     errors_by_metric = {f"error {metric}": inf if x is None else max(x, ERROR_FLOOR) for metric, x in errors}
     return {**errors_by_metric, **{words: method[words.replace(" ", "_")] for words in (*GATED, *COMPILED)}}
@@ -228,7 +227,6 @@ def _identity(method: Report, report: Report) -> tuple[Any, ...]:
 def _yardstick(
     unchanged: Mapping[str, float], everywhere: list[float], report: Report, baseline: Report
 ) -> tuple[float | None, str]:
-    """Return the yardstick and its name; see `TimeChange`."""
     peaks = [one["peak"]["scalar_flops_per_second"] for one in (baseline, report) if "peak" in one]
     candidates = (
         ([*unchanged.values()], f"{', '.join(unchanged)}:"),

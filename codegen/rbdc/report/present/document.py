@@ -149,7 +149,6 @@ def _peers(methods: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _patterns(one: FunctionRecord) -> list[dict[str, Any]]:
-    """Return the derivative matrices of the first sample by each of `PATTERNS`, output by output."""
     drawn = [method for method in PATTERNS if method in one.outputs]
     return [
         {

@@ -101,9 +101,6 @@ def _conditions(report: Mapping[str, Any]) -> str:
 
 
 def _setting(report: Mapping[str, Any]) -> list[str]:
-    """Return the machine, the compilers with their flags (of generated code and of the peers' builds), and
-    absent peers.
-    """
     machine, tools = report["machine"], [("generated", report["compiler"])]
     instructions = ", ".join(machine["vector_instructions"]) or "no vector instructions known"
     pinned = "" if machine["pinned_to"] is None else f", pinned to number {machine['pinned_to']}"
@@ -216,7 +213,6 @@ def of_benchmark(report: Mapping[str, Any]) -> str:
 
 
 def _peers(rows: Sequence[Mapping[str, float]]) -> str:
-    """Return the range of the ratio of each peer."""
     ratios = {peer: [row[peer] for row in rows if peer in row] for peer in PEERS}
     said = [f" {entry_heading(peer)} takes {_range(of)} times as long." for peer, of in ratios.items() if of]
     return "".join(said)

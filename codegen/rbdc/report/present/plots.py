@@ -118,7 +118,6 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
 
 
 def _steps(low: float, high: float) -> tuple[float, ...]:
-    """Return the ticks within a decade of a logarithmic axis: a short axis has more of them."""
     if high > 1e3 * low:
         return (1.0,)
     return (1.0, 3.0) if high > WIDE * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)

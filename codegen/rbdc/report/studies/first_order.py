@@ -324,7 +324,6 @@ def _alike(
     words: str,
     name: str = "the article's ratio",
 ) -> dict[str, str]:
-    """Return whether ratios of times are within `ALIKE` of the expected ones, robot by robot."""
     holds = all(1.0 / ALIKE <= x / y <= ALIKE for x, y in zip(ratios, expected, strict=True))
     reproduced = f"reproduced means that each ratio of the first list is 1/{ALIKE} to {ALIKE} times {name}"
     return judged(claim, holds, f"{words}; {reproduced}")

@@ -101,7 +101,6 @@ def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[
 
 
 def _robot(robot: str, root: str, progress: Progress) -> dict[str, Any]:
-    """Return the methods of one robot as an entry of a family."""
     report = labelled_report(robot, robot, replace(MEASURED, root_joint=root), progress)
     (function,) = report["functions"]
     methods = {m["method"]: {**m, "nanoseconds": m["nanoseconds"]["minimum"]} for m in function["methods"]}
@@ -247,7 +246,6 @@ class Compared(NamedTuple):
 
 
 def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> Compared:
-    """Compare the fastest methods of a pair at each size of a family."""
     ratios, left_out, methods = {}, {}, ("", "")
     for entry in (one for one in entries if one["family"] == family):
         measured = entry["functions"][INVERSE]["methods"]
@@ -264,7 +262,6 @@ def _compared(entries: Sequence[Mapping[str, Any]], family: str, pair: Pair) -> 
 
 
 def _fastest(measured: Mapping[str, Any], names: Sequence[str]) -> str:
-    """Return the fastest of the methods with one of these prefixes; "" if none was measured."""
     names_measured = [name for name in measured if name.startswith(tuple(names)) and name != SINGLE]
     return min(names_measured, key=lambda name: float(measured[name]["nanoseconds"]), default="")
 

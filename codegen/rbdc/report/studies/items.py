@@ -189,6 +189,5 @@ def _told(claim: Mapping[str, str]) -> str:
 
 
 def _counted(claims: Sequence[Mapping[str, str]]) -> list[str]:
-    """Return the verdict of each claim; for several claims, with the number of claims that have it."""
     verdicts = [claim["verdict"] for claim in claims]
     return [f"{verdicts.count(x)} {x}" if len(verdicts) > 1 else x for x in verdicts]

@@ -300,7 +300,6 @@ _HEADS = {"velocities": _MOTION, "accelerations": _MOTION, "body forces": _FORCE
 
 
 def _bodies(m: Numbers, array: Any) -> list[Any]:
-    """Return the quantities of the bodies, without that of the world."""
     return [array[b] for b in m.down()]
 
 
@@ -330,5 +329,4 @@ def _velocity(place: Placement) -> Array:
 
 
 def _error(values: Array, exact: Array) -> float:
-    """Return the largest difference relative to the largest entry."""
     return float(np.abs(values - exact).max() / max(np.abs(exact).max(), 1e-300))

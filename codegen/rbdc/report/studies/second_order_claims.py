@@ -151,7 +151,6 @@ def _last(times: Mapping[int, float]) -> str:
 
 
 def _from_four(points: Mapping[int, float]) -> float | None:
-    """Return the exponent of values over sizes from `FROM` on, None for too few of them."""
     fit = growth({n: x for n, x in points.items() if n >= FROM})
     return None if fit is None else float(fit["exponent"])
 
@@ -159,9 +158,6 @@ def _from_four(points: Mapping[int, float]) -> float | None:
 def _lead(
     report: Report, claim: str, function: str, methods: tuple[str, ...], over: str, least: float
 ) -> Claim:
-    """Return the claim that methods take more than `least` times as long as the method `over`, from `FROM`
-    bodies on.
-    """
     of_families = [ratios(report["entries"], function, family, over) for family in FAMILIES]
     pairs = {
         method: [pair for of in of_families for pair in of.get(method, {}).items()] for method in methods
@@ -187,9 +183,6 @@ def _errors(
     ratio: float,
     size: float | None,
 ) -> Claim:
-    """Return the claim on the ratio of two methods' errors at the largest size for which both errors are
-    known.
-    """
     by_method = curves(report["entries"], function, family, ERROR)
     one, other = (by_method.get(method, {}) for method in methods)
     if not one.keys() & other.keys():

@@ -161,7 +161,6 @@ def _generated_forward(report: Report) -> Claim:
 
 
 def _limited(report: Report, method: str) -> str:
-    """Return in words from which size on the method exceeded the time limit, for each family."""
     limits = []
     for family in FAMILIES:
         reasons = {

@@ -168,7 +168,6 @@ def _built(folder: Path, quick: bool, progress: Progress) -> tuple[Problem, Modu
 def _as_loops(
     model: Problem, states: Sequence[Array], exact: Array, options: CompareOptions
 ) -> dict[str, Any]:
-    """Return the time and the errors of the article's recursion as loops in C, one call for each sample."""
     function = functions_of(model)[FUNCTIONS[1]]
     implementation = as_loops(model, function, "zhakatayev", texts_of(function)["zhakatayev"])
     library = library_of(implementation.files, toolchains(options).first, flags=implementation.flags)

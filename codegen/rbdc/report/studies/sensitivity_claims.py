@@ -178,6 +178,5 @@ def _at(data: Report) -> list[int]:
 
 
 def _over_median(errors: Sequence[float | None]) -> Array:
-    """Return errors over their median; undefined errors are infinite."""
     known = np.array([np.inf if x is None else x for x in errors])
     return np.asarray(known / np.median(known[np.isfinite(known)]))

@@ -75,7 +75,6 @@ def _algorithms(one: FunctionRecord, library: str) -> tuple[str, ...]:
 def _add_pinocchio(
     peer: str, functions: Sequence[FunctionRecord], archive: Path, peers: Peers, progress: Progress
 ) -> None:
-    """Compile a peer's builds, and add their contenders, or the reason if they lack a function."""
     wanted = {algorithm for one in functions for algorithm in _algorithms(one, pinocchio.NAME)}
     builds = pinocchio.builds(peer, wanted, progress) if wanted else []
     tried = {algorithm for build in builds for algorithm in (*build.algorithms, *build.failed)}
@@ -119,14 +118,12 @@ def _add_cppadcodegen(
 
 
 def _reason(algorithms: Sequence[str]) -> str:
-    """Return why a build lacks a function that has these algorithms in Pinocchio's headers."""
     if not algorithms:
         return "Pinocchio has no such function, or a function of this name with another meaning"
     return f"Pinocchio's library does not export it: --peers {NATIVE} compiles it from the headers"
 
 
 def _method(name: str, build: str, algorithm: str) -> str:
-    """Return the name of a method: an algorithm of a build."""
     return f"{build}{algorithm.removeprefix(name).replace('_', '-')}"
 
 

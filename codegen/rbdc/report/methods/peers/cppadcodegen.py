@@ -147,5 +147,4 @@ def _compiler() -> tuple[Compiler, tuple[str, ...]]:
 
 
 def _folder(header: str) -> Path | None:
-    """Return the include folder that has a header."""
     return next((folder for folder in include_folders() if (folder / header).is_file()), None)

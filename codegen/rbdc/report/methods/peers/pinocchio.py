@@ -158,7 +158,6 @@ def builds(peer: str, wanted: Collection[str], progress: Callable[[str], None]) 
 
 
 def _of_library(parts: Sequence[str], offers: Mapping[str, Sequence[str]]) -> list[_Piece]:
-    """Return the pieces of the library of the pip package, with the requested parts beside it."""
     _, compiler, extra = min(compilers())  # first by name: clang, which compiles fastest
     beside = [part for part in TEMPLATE_PARTS if part in parts]
     calls, templates = ((*_LIBRARY_FLAGS, level, *extra, *LIMITS) for level in (_CALLS, _TEMPLATES))
@@ -204,7 +203,6 @@ def _linked(
     offers: Mapping[str, Sequence[str]],
     there: Headers,
 ) -> PinocchioBuild:
-    """Link the files that compiled; return their build, and the reasons why other files did not compile."""
     (first, begun), failed = files[0], dict[str, str]()
     algorithms, objects = list[str](), list[tuple[Path, Compiled]]()
     for piece, one in files:
