@@ -62,10 +62,8 @@ def test_verdicts_of_items() -> None:
         judged("Fig. 9: c", True, "z"),
     ]
     by_place = {(i["place"], i["what"]): i for i in decided({"second-order": {"claims": claims}})}
-    assert (
-        by_place["Table III", "exponents of the times over N"]["verdict"] == "1 reproduced; 1 not reproduced"
-    )
-    assert by_place["Table III", "exponents of the times over N"]["evidence"].splitlines() == [
+    assert by_place["Table III", "exponents of N in the times"]["verdict"] == "1 reproduced; 1 not reproduced"
+    assert by_place["Table III", "exponents of N in the times"]["evidence"].splitlines() == [
         "reproduced: Table III: a Found: x.",
         "not reproduced: Table III: b Found: y.",
     ]

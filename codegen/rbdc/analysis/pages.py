@@ -18,7 +18,7 @@ from rich.text import Text
 from rbdc.emit.render import render
 
 DASH = "\u2013"
-"""Stands for a figure that does not exist."""
+"""Stands for a missing value."""
 MOST_COLUMNS = 5
 """Columns of a table that fit into the width of a phone."""
 WIDE = 140
@@ -30,7 +30,7 @@ _BORDER = 3
 
 
 def figure(value: float | None, form: str) -> str:
-    """Return a value in a format; a dash if it does not exist."""
+    """Return a value in a format; a dash for None."""
     return DASH if value is None else format(value, form)
 
 

@@ -27,9 +27,9 @@ PASS_NANOSECONDS = 30_000.0
 ROUNDS = 8, 150
 """Least and largest number of rounds; the least number uses each of the `OFFSETS` once."""
 SLOW_NANOSECONDS, SLOW_PASSES = 2e7, 2
-"""A method whose call takes longer (ns) has this number of passes in a process, of one call each. States and
-offsets change such times by a few per cent; the usual passes of Finite-Diff-1 would take ten minutes for 64
-bodies.
+"""A method whose call takes longer than the first number (ns) has only the second number of passes in a
+process, each of one call. States and offsets change such times by a few per cent; the usual passes of
+Finite-Diff-1 would take ten minutes for 64 bodies.
 """
 COLD_CALLS = 9
 PAGE, LINE = 4096, 64
@@ -191,8 +191,8 @@ def interleaved(
     rounds: tuple[int, int] = ROUNDS,
     shortest: float = PASS_NANOSECONDS,
 ) -> tuple[list[int], list[list[float]]]:
-    """Return for each method the calls of a pass, a multiple of `step`, and the nanoseconds of a call in
-    every pass.
+    """Return for each method the number of calls of a pass, a multiple of `step`, and the time of a call (ns)
+    in every pass.
 
     hot: for each method the function that times a number of calls.
     rounds: least and largest number of passes, except for slow methods (`SLOW_NANOSECONDS`).

@@ -198,7 +198,7 @@ def _batched(
     batches.samples = [n for n in batches.samples if n not in batches.left_out]
     single = call_of(source.declaration, deepest_frame(model), index="i")
     loop = {**files, ADAPTER: entry_point([COUNT, "for (size_t i = 0; i < n; ++i) {", f"    {single}", "}"])}
-    one_by_one = "the generated function for one sample, sample by sample"
+    one_by_one = "the generated function for one sample, called for each sample"
     yield _method("generated-batch", single_call, _how(source), moved), files
     yield _method("generated-loop", single_call, one_by_one, moved), loop
     if source.one_by_one:

@@ -5,8 +5,8 @@ CasADi's C uses the papers' recursion with the fewest operations for the model. 
 the CasADi function that becomes C; derivatives are counted after differentiation.
 
 Derivatives with respect to q are in the tangent space: the Jacobian with respect to the entries of q, times
-dq/dt of each unit velocity (`rbdc.algorithms.manifold.configuration_rate`), which is constant if q is a
-vector space.
+the rate dq/dt of each unit velocity (`rbdc.algorithms.manifold.configuration_rate`). These rates are constant
+if q is a vector space.
 """
 
 from __future__ import annotations

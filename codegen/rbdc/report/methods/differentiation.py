@@ -111,7 +111,7 @@ _CENTRAL = partial(
 )
 SCHEMES = {
     CHAIN_RULE: DifferenceScheme(
-        "the chain rule, step by step, twice", 0.0, "y[0][r]", scalar=DOUBLE, twice=True
+        "the chain rule on each operation, twice", 0.0, "y[0][r]", scalar=DOUBLE, twice=True
     ),
     COMPLEX_STEP: DifferenceScheme(
         "the complex step: imag f(x + i h e_k) / h",
@@ -147,7 +147,7 @@ SCHEMES = {
         twice=True,
     ),
 }
-"""All methods that differentiate."""
+"""The schemes by the names of the methods."""
 
 
 def by_scheme(

@@ -27,7 +27,7 @@ from rbdc.report.present.tables import METRICS, least_time, nanoseconds
 Report = Mapping[str, Any]
 
 REPORT_SCHEMA = BENCHMARK_SCHEMA = 1
-"""Versions of `report.schema.json` and `benchmark.schema.json`, which define every figure."""
+"""Versions of `report.schema.json` and `benchmark.schema.json`, which define every value."""
 
 GATED = {"operations": 1.0, "statements": 1.0, "text bytes": 1.01}
 """Figures that depend on rbdc alone, and the factor of growth above which they are worse. The factor of text
@@ -186,7 +186,7 @@ class TimeChange:
 
     @property
     def factor(self) -> float | None:
-        """Return the ratio of this time to the earlier one, divided by the yardstick."""
+        """Return now / then, divided by the yardstick; None without a yardstick."""
         return None if self.yardstick is None else self.now / self.then / self.yardstick
 
     def words(self) -> str:

@@ -1,7 +1,6 @@
-"""Write the report as data, report.json, and its files; `report.schema.json` beside this file defines every
-figure.
+"""Return a comparison as data, and write its files; `report.schema.json` in this folder defines each value.
 
-The summary lists the generated code and the best of every peer for each function.
+The summary lists for each function the generated code and the fastest method of each peer.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ SETTINGS = ("samples", "checked", "seconds", "at_rest", "batch")
 
 
 def document(comparison: RobotComparison) -> dict[str, Any]:
-    """Return the report, ready for JSON. Figures that a method does not have are null."""
+    """Return the report, ready for JSON. Values that a method does not have are null."""
     model, options, tools = comparison.model, comparison.options, comparison.tools
     return {
         "schema": REPORT_SCHEMA,
@@ -224,7 +223,7 @@ _COPIED = (
 def summary(report: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one row for each function, in the order of the report.
 
-    entries: figures by label; the labels are generated, generated-<compiler> and the peers.
+    entries: values by label; the labels are generated, generated-<compiler> and the peers.
     absent: reasons by label.
     """
     return [_row(report, function) for function in report["functions"]]

@@ -1,5 +1,5 @@
-"""Figures of reports in words, and tables of them, for pages and the terminal; curves of methods over the
-sizes of families.
+"""Values of reports in words and in tables, for pages and the terminal; curves of methods over the sizes of
+families.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ COUNTS = {
     "code_bytes": "code, bytes",
     "stack_bytes": "stack, bytes",
 }
-"""Figures of a method, with their headings."""
+"""Values of a method, with their headings."""
 PEAKS = ("of vector peak", "of scalar peak")
 
 
@@ -274,7 +274,7 @@ def _ratio(entry: Mapping[str, Any] | None) -> str:
 
 
 class Measure(NamedTuple):
-    """A figure of the methods that grows with the size.
+    """A quantity of the methods that grows with the size.
 
     title: title of its curves.
     words: label of the ordinate.

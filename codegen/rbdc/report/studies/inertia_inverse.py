@@ -35,7 +35,7 @@ from rbdc.spatial import Force, Motion, Vector3
 INVERSE = "minverse"
 SIZES, QUICK_SIZES = (2, 4, 8, 16, 32, 64), (3,)
 ROBOTS = {"kuka_iiwa": "fixed", "hyq": "free-flyer", "simple_humanoid": "free-flyer"}
-"""Robots of Fig. 2c with their root joints. Further humanoids are given by path."""
+"""Robots of Fig. 2c with their root joints. `measured` adds humanoids."""
 _FEW_INPUTS = CompareOptions(functions=(INVERSE,), samples=16, checked=2, every_form=True)
 MEASURED = replace(_FEW_INPUTS, methods=("analytical", "peer"), peers=BEST_PEERS, seconds=0.5, limit=60.0)
 ROUGHLY = replace(_FEW_INPUTS, methods=("analytical",), peers=(), seconds=0.02, cflags=("-O0",))
@@ -82,7 +82,9 @@ FEW = 8
 mechanisms.
 """
 EXACT = 1e-9
-"""Largest error of an exact inverse: relative to its largest entry, or in an entry of M^-1 M - 1."""
+"""An inverse counts as exact if its error relative to its largest entry, or each entry of M^-1 M - 1, is
+below this.
+"""
 
 
 def measured(folder: Path, quick: bool, progress: Progress, humanoids: Sequence[str] = ()) -> dict[str, Any]:

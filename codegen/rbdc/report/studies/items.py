@@ -112,7 +112,7 @@ ITEMS: tuple[Item, ...] = (
         ("Equations (40) to (43)", "metrics of errors", "", (), ("tests/report/test_accuracy.py",)),
         ("Equations (46) to (49), (50), (52)", "FDSVA-SO by DTM, AZA and IDFOZA", "", (), LOOPS),
         ("Section VI-A", "AZA in first derivatives of forward dynamics", "second-order", ("Section VI-A",)),
-        ("Table III", "exponents of the times over N", "second-order", ("Table III",)),
+        ("Table III", "exponents of N in the times", "second-order", ("Table III",)),
         ("Figs. 7, 8", "times of all methods", "second-order", ("Fig. 7", "Fig. 8")),
         ("Fig. 9", "size of AD's code", "second-order", ("Fig. 9",)),
         ("Figs. 10, 19", "AD and code generation", "second-order", ("Fig. 10", "Fig. 19")),

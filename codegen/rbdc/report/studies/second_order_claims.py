@@ -28,7 +28,7 @@ FD_SO_AZA, FD_SO_IDFOZA, DOUBLE_LOOP = (
 DTM.
 """
 TRIPLE_LOOP = "loops-idsva-so"
-"""`SO` that writes all entries, as the double loop does."""
+"""The triple loop of `SO`, which here writes all entries, as the double loop does."""
 CODE_GENERATION = "unrolled-idsva-so"
 """IDSVA-SO as straight-line code, the article's "IDSVA-SO + CodeGen"."""
 OWN = "generated"

@@ -46,9 +46,7 @@ TEMPLATE_PARTS = ("INVERSE_INERTIA", "TASKS", "STEPS", "CONTACTS")
 processor of the architecture.
 """
 PART, CALLS = 90.0, 30.0
-"""Approximate time to compile a part, and to compile the calls of the library (s). The time left is estimated
-from both.
-"""
+"""Approximate times to compile a part, and to compile the calls of the library (s), for the time left."""
 
 COMMON_FLAGS = ("-std=c++17", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-w")
 _NATIVE_FLAGS = (*COMMON_FLAGS, "-O3", "-march=native")
