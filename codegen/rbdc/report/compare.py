@@ -1,8 +1,8 @@
 """Run rbdc compare: measure one robot, from its description to all results of a report.
 
 It also compares families of mechanisms of many sizes: serial chains, and trees with a branching factor.
-Reports of families say how figures grow with the size (exponents) and at which sizes another method becomes
-the faster one.
+Reports of families say how times and code grow with the size (exponents), and from which sizes on another
+method is faster.
 """
 
 from __future__ import annotations

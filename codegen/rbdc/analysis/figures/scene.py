@@ -38,9 +38,9 @@ def scene(model: Problem) -> dict[str, Any]:
     frames: for each its body and its placement in the body.
     coordinates: for each direction of v its range and its initial value in the figure.
 
-    A placement lists the rows of its rotation, then its translation. An ellipsoid is the matrix E (xx, xy, yy,
-    xz, yz, zz) of the uniform solid r^T E^-1 r <= 1 about the centre of mass that has the mass and the inertia
-    of the body.
+    A placement lists the rows of its rotation, then its translation. An ellipsoid is the matrix E (xx, xy,
+    yy, xz, yz, zz) of the uniform solid r^T E^-1 r <= 1 about the centre of mass that has the mass and the
+    inertia of the body.
     """
     return {
         "bodies": [_body(model, index) for index in range(model.njoints)],
