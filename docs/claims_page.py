@@ -30,6 +30,9 @@ Terms in the evidence:
 - N: the number of bodies, or of degrees of freedom for robots
 - serial, binary: chains, and binary trees; serial 8: a chain of 8 bodies
 - ID, FD: inverse and forward dynamics
+- IDSVA-SO, FDSVA-SO: second derivatives of ID and FD by Singh, Russell and Wensing
+- DTM, IDFOZA, AZA: products in FDSVA-SO by tensor products, by first derivatives of ID, and by FD
+- Finite-Diff-1, Finite-Diff-2: differences of ID or FD, and of their first derivatives; h, k: steps
 - the direct algorithm: Carpentier's, which inverts the joint-space inertia M without computing M
 - the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
 - loops-NAME-zeroed: the same without writing structurally zero entries

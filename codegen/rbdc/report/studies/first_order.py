@@ -189,10 +189,11 @@ def table_one_table(report: Mapping[str, Any]) -> Table:
     ]
     head = ("robot and quantity", "loops", "generated", "rolled C", "Pinocchio", "the article")
     note = (
-        "Column loops: the article's algorithms as loops over the model. Finite differences call the "
-        "functions of their column: loops, or generated functions. In the column generated, both rows of "
-        "M^-1 are straight-line code. Pinocchio's computeMinverse is the dedicated algorithm; rolled C uses "
-        "Cholesky's factorisation. A dash: not measured, or another algorithm."
+        "ID, FD: inverse and forward dynamics. Column loops: the article's algorithms as loops over the "
+        "model. Finite differences call the functions of their column: loops, or generated functions. In the "
+        "column generated, both rows of M^-1 are straight-line code. Pinocchio's computeMinverse is the "
+        "dedicated algorithm; rolled C uses Cholesky's factorisation. A dash: not measured, or another "
+        "algorithm."
     )
     return Table("Table I", head, rows, note)
 
