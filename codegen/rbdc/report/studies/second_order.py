@@ -239,8 +239,8 @@ def page(report: Report) -> str:
         "The article's times are those of Fortran 90 on an Intel i5-12400. In this study the article's "
         "algorithms are loops over the model (loops-...). Methods whose names end in zeroed do not write "
         "structurally zero entries. FDSVA-SO computes its products by tensor products (DTM), by first "
-        "derivatives of inverse dynamics (IDFOZA) or by forward dynamics (AZA). Every call stores its results "
-        "in the same place.",
+        "derivatives of inverse dynamics (IDFOZA) or by forward dynamics (AZA). Every call stores its "
+        "results in the same place.",
         "The article gives the size of machine code for CasADi's AD alone. Errors are root mean squares of "
         "relative errors (equation (43)) against references of 40 digits.",
         f"The time limit is {report['limit']:g} s, each for tracing a method, for compiling it, and for "
