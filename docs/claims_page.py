@@ -34,14 +34,14 @@ Terms in the evidence:
 - DTM, IDFOZA, AZA: products in FDSVA-SO by tensor products, by first derivatives of ID, and by FD
 - Finite-Diff-1, Finite-Diff-2: differences of ID or FD, and of their first derivatives; h, k: steps
 - the direct algorithm: Carpentier's, which inverts the joint-space inertia M without computing M
-- the article's algorithms as loops, loops-NAME: an algorithm of the literature in C, as loops over the bodies
-- loops-NAME-zeroed: the same without writing structurally zero entries
+- the article's algorithms as loops, `loops-<name>`: an algorithm of the literature, as loops over the bodies
+- `loops-<name>-zeroed`: the same without writing structurally zero entries
 - generated code, generated: C from rbdc, which chooses the algorithm
-- unrolled-NAME: an algorithm as straight-line code, compiled by rbdc
+- `unrolled-<name>`: an algorithm as straight-line code, compiled by rbdc
 - the fastest method of each algorithm: chosen at every N; the two names are those at the largest N
 - casadi: the paper's algorithm as C from CasADi
 - ad-casadi: automatic differentiation (AD) by CasADi, as C from CasADi
-- pinocchio-native-COMPILER: Pinocchio in C++, compiled by this compiler
+- `pinocchio-native-<compiler>`: Pinocchio in C++, compiled by this compiler
 - over 12 s: the time limit, which writing or compiling the C exceeded
 
 ```text
