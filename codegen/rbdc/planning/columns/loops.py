@@ -116,8 +116,8 @@ def worth_a_loop(plan: ColumnPlan) -> tuple[ColumnPlan, LoopNest]:
 
 
 def _beginning(plan: ColumnPlan) -> Iterator[Statement]:
-    """Store zeros, the identity for M^-1, and factors of an additional row, with which a loop pairs an odd
-    last row.
+    """Store zeros, the identity for M^-1, and factors of a dummy row. Loops take two rows at a time, and pair
+    an odd last row with the dummy.
     """
     yield Clear("columns", (plan.size + plan.looped) * plan.row)
     if plan.system.inverse:

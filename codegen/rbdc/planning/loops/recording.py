@@ -129,7 +129,7 @@ class StepRecorder:
             self._read[name] = self._earlier.get(name) or _Argument(place, symbols(name, size))
         known = self._read[name]
         if (known.place, len(known.values)) != (place, size):
-            raise MalformedProgram(f"a step reads {name} at two places")
+            raise MalformedProgram(f"a step reads {name} twice, with different places or sizes")
         return known.values
 
     def write(self, array: str, values: Sequence[Scalar], offset: int = 0, **strides: int) -> None:
@@ -299,7 +299,7 @@ class LaneRecorder:
 
     numbers: arrays of numbers that are the same in all lanes. All other arrays hold vectors with one number
         for each lane.
-    adds: arrays to which entries are added.
+    adds: arrays whose written entries are added to the stored ones.
     """
 
     name: str

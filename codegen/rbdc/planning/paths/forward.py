@@ -214,7 +214,7 @@ class AccelerationTensors:
 
         def text(m: DofRecorder) -> None:
             d, (y, sums) = m.direction(D), self._sums_of(m, joint, R, 9)
-            q2 = "-Q2 = -s x* (f, n), with f, n, L, b summed over the subtree"
+            q2 = "-Q2 = -s x* (f, n); f, n, L, b: sums over the subtree, times rows of M^-1"
             q1 = "-Q1 = 2 f x u(psidot) + L w(psidot) + n x w(psidot) - w x b"
             weights = ("-Y", "y", -y), (q2, "q2", -sums.a0(d.s)), (q1, "q1", -sums.u8(d))
             m.give(self._weights(R), *((formula, name, x.scalars()) for formula, name, x in weights))

@@ -1,5 +1,5 @@
-"""Steps of loops over degrees of freedom: they combine vectors of consecutive degrees of freedom and numbers
-that all lanes share.
+"""Steps (straight-line code) of loops over degrees of freedom. Their operands are vectors with consecutive
+degrees of freedom in SIMD lanes, and numbers that all lanes share.
 """
 
 from __future__ import annotations

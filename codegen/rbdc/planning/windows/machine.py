@@ -246,7 +246,9 @@ class RowArray(Array[Quantity]):
         if place is None:
             return 0.0
         if above and place.array != "own":
-            raise UnsupportedError(f"loops over rows of limbs cannot read {place.array} of a parent")
+            raise UnsupportedError(
+                f"loops over rows of limbs read only the array 'own' of a parent, not {place.array!r}"
+            )
         x = self.m.now.read(ABOVE.at if above else place.array, place.entry)
         return x if place.factor == 1.0 else place.factor * x
 

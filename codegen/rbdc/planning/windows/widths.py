@@ -6,8 +6,8 @@ outside.
 For a supernode B let T be the inverse of L within B, and K = U / D of its joints, one row each. Take each
 column of M^-1 as joint accelerations; a is the resulting acceleration of the body that carries B. Then
 (M^-1)_BC = -T K a_C for the columns C before B, and (M^-1)_BB = T D_B^-1 T^T - T K a_B. This is the recursion
-of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A and a = S_A (M^-1)_A for the ancestors A of B
-and their motions S_A.
+of Takahashi, Fagan and Chin (1973) by blocks, with L_BA = K S_A and a = S_A (M^-1)_A, where A are all
+ancestors of B and the columns of S_A are their motion subspaces.
 """
 
 from __future__ import annotations

@@ -116,7 +116,7 @@ class PaperOperators:
 
     inertia, factor: composite inertia I and Coriolis operator B of the subtree of i.
     d: rates of p.
-    a0, a4, a5, a7: forces that define operators: A0 x = x x* a0, and likewise A4, A5 and A7.
+    a0, a4, a5, a7: forces that define operators: A0 m = m x* a0 for motions m, and likewise A4, A5 and A7.
     """
 
     inertia: RigidInertia
