@@ -80,7 +80,9 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
-        """Return, in the frame of a body, the motion of the body if it moves with its parent."""
+        """Return the motion of a body that moves with its parent, in the body's frame. self: motion of the
+        parent. placement: of the body in its parent.
+        """
 
     @abstractmethod
     def moved_by_joint(self, b: Body, seconds: Sequence[Scalar]) -> Self:
@@ -94,7 +96,8 @@ class AnyMotion(ABC):
 
     def without_own(self, joint: JointType) -> tuple[Self, list[Scalar]]:
         """Return the motion without its acceleration along the joint's directions, and the joint
-        accelerations that cancel that acceleration. They are zero for directions that are not along an axis.
+        accelerations that cancel this acceleration. Directions that are not along an axis keep theirs, with
+        the joint acceleration zero.
         """
         raise UnsupportedError(f"{type(self).__name__} does not choose accelerations of joints")
 
@@ -115,7 +118,7 @@ class BodyMotion(AnyMotion):
     spin: U.
     """
 
-    law = "F = m a + U h, N = h x a + n(U, K)"
+    law = "F = m a + U h, N = h x a + n(U, K): force and moment for this motion"
     w: Vector3
     alpha: Vector3
     a: Vector3
@@ -133,7 +136,7 @@ class BodyMotion(AnyMotion):
 
     @staticmethod
     def of(scalars: Sequence[Scalar]) -> BodyMotion:
-        """Rebuild a motion from its `scalars`, without `Spin.differences`, which bodies below do not need."""
+        """Rebuild a motion from its `scalars`, without `Spin.differences`, which children do not need."""
         w, alpha, a, *rows = (Vector3.of(scalars[k : k + 3]) for k in range(0, 18, 3))
         return BodyMotion(w, alpha, a, Spin((rows[0], rows[1], rows[2]), Vector3.zero()))
 
@@ -142,7 +145,8 @@ class BodyMotion(AnyMotion):
         return [x for row in (self.w, self.alpha, self.a, *self.spin.rows) for x in row.scalars()]
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
-        return [("w, alpha, and a = R^T (a_parent + U_parent P)", "m", self.scalars()[:9])]
+        formula = "w, alpha, and a = R^T (a_parent + U_parent P), U = [alpha] + [w][w]"
+        return [(formula, "m", self.scalars()[:9])]
 
     def seen_from(self, placement: Placement) -> Any:
         r, point = placement.rotation, self.a + self.spin.times(placement.translation)
@@ -221,7 +225,9 @@ class SpatialMotion(AnyMotion):
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """Return psidot and psiddot of a joint's direction s, if this is the motion of the joint's parent."""
+        """Return psidot = v x s and psiddot = a x s + v x psidot of a joint's direction s. self: motion of
+        the joint's parent.
+        """
         psi_rate = self.v.cross(s)
         return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
 
@@ -229,9 +235,9 @@ class SpatialMotion(AnyMotion):
 def body_motions(
     m: Machine, world: MotionKind, chosen: Callable[[Any], bool] = lambda _: False
 ) -> Iterator[tuple[Body, MotionKind, MotionKind, list[Scalar]]]:
-    """Yield each body, from the root to the leaves, with the motion that it has if it moves with its parent,
-    its motion, and the accelerations of its joint. The accelerations are those of the machine. For a `chosen`
-    body they are those at which the body does not accelerate along its joint.
+    """Yield for each body, from the root to the leaves: the body, its motion with its joint at rest, its
+    motion, and its joint's accelerations. These are the machine's, or, for a `chosen` body, those at which
+    the body does not accelerate along its joint.
     """
     motion = m.array("motion", type(world), world)
     for b in m.down("motions and forces, from the root to the leaves"):
@@ -257,7 +263,7 @@ def body_velocities(m: Machine) -> Array[Motion]:
 
 
 def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
-    """Sum quantities of the bodies over subtrees, each sum in the frame of the subtree's root."""
+    """Return the sums of the bodies' quantities over subtrees, each in the frame of the subtree's root."""
     for b in m.up():
         b.add_to_parent(quantities, quantities[b])
     return quantities
@@ -266,8 +272,8 @@ def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
 def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
-    """Return first * above - second * below for the entries above = product + alpha and below = product -
-    alpha of U.
+    """Return first * above - second * below. above, below: the entries product + alpha and product - alpha
+    of U.
     """
     if is_zero(first) or is_zero(second):
         return first * above - second * below

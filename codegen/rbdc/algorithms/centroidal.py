@@ -1,15 +1,16 @@
-"""The centroidal momentum and its rate, their derivatives, and the acceleration of the centre of mass.
+"""The centroidal momentum h and its rate, their derivatives, and the acceleration of the centre of mass.
 
-Attach the robot to a free root without mass that rests in the world. The wrench that moves all bodies is the
-one that this root must exert: the first six rows of inverse dynamics and of its derivatives. With this wrench
-(F, N) about the world's origin, the linear and angular momentum P and L, and the centre of mass c,
+Attach the robot to a free root without mass that rests in the world. The root must exert the wrench (F, N)
+that moves all bodies: the first six rows of inverse dynamics. The first six rows of its derivatives are dF
+and dN. With (F, N) and the linear and angular momentum P and L about the world's origin, and the centre of
+mass c,
 
     hdot = [F; N - c x F],     d hdot = [dF; dN - dc x F - c x dF],     dh = [dP; dL - dc x P - c x dP]
 
 since cdot x P is zero. A step of degree of freedom k moves its subtree by the motion s, but does not turn the
-parent's motion v_p. With momentum h and inertia I of the subtree
+parent's motion v_p. With the momentum h_k and the inertia I_k of the subtree,
 
-    d[P; L]/dq_k = s x* h + I (v_p x s)
+    d[P; L]/dq_k = s x* h_k + I_k (v_p x s)
 
 Compare Wensing and Orin (2016); Carpentier and Mansard (2018) for the derivatives.
 """
@@ -52,8 +53,8 @@ ROOT = FreeFlyer()
 
 
 def on_free_root(model: Problem) -> Problem:
-    """Return the robot attached to a free root without mass, without gravity. The robot's entries of q and v
-    follow those of the root.
+    """Return the robot on a free root without mass, without gravity. In q and v, the root's entries come
+    first.
     """
     zero: RigidInertia = Inertia.zero() if type(model.bodies[0]) is Body else MomentInertia.zero()
     bodies = [Body("root", "root", ROOT, WORLD, Placement.identity(), zero, Limits(), 0, 0)]
@@ -72,7 +73,7 @@ def _at_rest(model: Problem, q: Scalars, v: Scalars, a: Scalars) -> tuple[Proble
 
 
 def momentum_rate(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Force:
-    """Return F and N (N, N m): the rate of the momentum about the world's origin."""
+    """Return (F, N) (N, N m): the rate of the momentum about the world's origin."""
     return Force.of(newton_euler(*_at_rest(model, q, v, a), trace=trace)[: ROOT.nv])
 
 
@@ -111,8 +112,8 @@ def centroidal_momenta(
 def derivatives_about_centre(
     matrix: Matrix, centre: Vector3, shifts: Sequence[Vector3], total: Vector3
 ) -> Matrix:
-    """Return dF and dN (6, nv) about the centre of mass. matrix: dF and dN about the world's origin. shifts:
-    dc/dq_k. total: F or P; zero for derivatives with respect to v and a.
+    """Return derivatives (6, nv) of hdot or h. matrix: [dF; dN] or [dP; dL]. shifts: dc/dq_k for each k.
+    total: F or P; zero for derivatives with respect to v and a.
     """
     columns = []
     for column, shift in zip(transposed(matrix), shifts, strict=True):
@@ -153,4 +154,5 @@ def _momentum_by_q(model: Problem, q: Scalars, v: Scalars, trace: Trace) -> Matr
         above = Motion.zero() if b.rooted else velocity[b] - b.motion(b.rates())
         changes = (k.s.cross_force(momentum[b]) + inertia[b] @ above.cross(k.s) for k in b.columns())
         columns.append([pose.act_force(b.to_parent(changed)).scalars() for changed in changes])
-    return joint_columns(model, columns, "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S))", "H", trace)
+    formula = "d[P; L]/dq = 0_X* (S x* h + I (v_parent x S)), h, I: momentum and inertia of the subtree"
+    return joint_columns(model, columns, formula, "H", trace)

@@ -1,14 +1,15 @@
 """Joints that follow others along curves: polynomials, and clusters of closed loops.
 
-In a cluster, loops with the error e(y, z) = 0 determine the coordinates z of the followers from the
-coordinate y of the leader. A fixed number of steps z <- z - J_z^-1 e, which start from a polynomial z_0(y),
-closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity of the loops' frames. With the
-relative acceleration r(q, qdot) of these frames at qddot = 0,
+In a cluster, closed loops determine the coordinates z of joints (followers) from the coordinate y of one
+joint (the leader), so that the error e(y, z) of the loops is zero. A fixed number of steps z <- z - J_z^-1 e,
+which start from a polynomial z_0(y), closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity
+of the two frames of each loop. With the relative acceleration r(q, qdot) of the two frames at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the implicit function theorem. Once the loops are closed, each further step over power series in time
-doubles the number of correct terms. Source: Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
+by the implicit function theorem. If y is a power series in time, each further step z <- z - J_z^-1 e with
+closed loops doubles the number of correct terms of z. Source: Featherstone, Rigid Body Dynamics Algorithms,
+section 8.10.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ def at_configuration(
 
 
 def curves_of(model: Problem, q: Scalars, trace: Trace = silent) -> dict[int, Curve]:
-    """Return the curves of the followers at q (nq), in the order of the bodies. Checked against dual numbers,
-    and by the energy along motions of a linkage, which equals that of the tree.
+    """Return, for each body whose joint follows a curve, the curve at q (nq). Checked against dual numbers.
+    Checked: along motions of a linkage, its energy equals that of the tree.
     """
     curves: dict[int, Curve] = {}
     for index, law in model.curves.items():
         body = model.bodies[index]
         curves[index] = _polynomial(law.coefficients, q[body.index_q])
-        formula = "q, q', q'': polynomials in the leader's coordinate"
+        formula = "q, dq/dy, d2q/dy2: polynomials in the leader's coordinate y"
         trace(body.name, formula, f"curve{index}", curves[index][:3])
     for cluster in model.clusters:
         y = q[model.bodies[cluster.leader].index_q]
@@ -74,7 +75,8 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
     start, z = terms_of(y, 1)[0], [terms_of(x, 1)[0] for x in z]
     for count in range(cluster.steps):
         z = [a + b for a, b in zip(z, linkage.step(start, z), strict=True)]
-        trace(name, "z - J_z^-1 e: a step towards the closed loop", f"z{cluster.leader}_{count}", z)
+        formula = "z - J_z^-1 e: Newton step of joints z that close loops with the error e"
+        trace(name, formula, f"z{cluster.leader}_{count}", z)
     for _ in range((length_of(y) - 1).bit_length()):
         z = [a + b for a, b in zip(z, linkage.step(y, z), strict=True)]
     slopes, curvatures = linkage.derivatives(y, z)
@@ -83,13 +85,14 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
     twice = linkage.derivatives(moving, along)[1]
     third = [rate_of(value_of(x, OuterTangent)) for x in twice]
     fourth = [rate_of(rate_of(x, OuterTangent)) for x in twice]
-    trace(name, "z', z'' along the closed loop", f"dz{cluster.leader}", [*slopes, *curvatures])
+    formula = "dz/dy, d2z/dy2 of joints z that follow y in closed loops"
+    trace(name, formula, f"dz{cluster.leader}", [*slopes, *curvatures])
     every = zip(cluster.followers, z, slopes, curvatures, third, fourth, strict=True)
     return {k: Curve(*entries) for k, *entries in every}
 
 
 class Linkage:
-    """The closure equations of a cluster as functions of y and z."""
+    """The closure equations of a cluster as functions of y and z, the symbols of the module's docstring."""
 
     def __init__(self, model: Problem, cluster: Cluster) -> None:
         self.tree = tree_of(model, cluster)
@@ -125,8 +128,9 @@ class Linkage:
 
 
 def solved(matrix: Matrix, side: Sequence[Scalar]) -> Vector:
-    """Return x with `matrix` x = `side`. One or two unknowns are solved with cofactors, more by Gram-Schmidt
-    orthogonalisation of the columns without pivoting. Checked against NumPy's solution.
+    """Return x with `matrix` x = `side`. Systems of one or two unknowns are solved with cofactors, larger
+    systems by Gram-Schmidt orthogonalisation of the columns without pivoting. Checked against NumPy's
+    solution.
     """
     if len(side) == 1:
         return [side[0] / matrix[0][0]]

@@ -1,10 +1,10 @@
 """The error of a frame relative to a target placement, with derivatives; exponential and logarithm of SE(3).
 
 The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad). The entries of
-e are the same in the frame's and in the target's coordinates. A step s of the frame, or of its offset, in the
-frame's coordinates changes e by J(e)^-1 s. A step s of the target in the target's coordinates changes e by
+e are the same in the frame's and in the target's coordinates. A step s of the frame, in the frame's
+coordinates, changes e by J(e)^-1 s. A step s of the target, in the target's coordinates, changes e by
 -J(-e)^-1 s. J is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With e =
-(v, w), t = |w|,
+(v, w), t = |w| and the matrix [w] of w x,
 
     J(e)^-1 = [A B; 0 A]        A = 1 + [w]/2 + g [w]^2,    g = (1 - t/2 cot(t/2)) / t^2
                                 B = [v]/2 + g ([v][w] + [w][v]) + 2 g' (w . v) [w]^2,    g' = dg/d(t^2)
@@ -34,15 +34,15 @@ from rbdc.spatial.scalars import polynomial, sqrt, where_less
 from rbdc.spatial.vectors import AXES
 
 SMALL = 0.1
-"""Squared angle below which g' is a series: the first term that is left out is below rounding."""
+"""Squared angle (rad^2) below which a power series replaces g'. The first omitted term is below rounding."""
 
 
 @dataclass(frozen=True)
 class Error:
-    """The logarithm of a placement.
+    """The error of a placement relative to a target.
 
     motion: e.
-    turn: logarithm of the rotation, with g.
+    turn: logarithm of the rotation T^-1 X, with g.
     """
 
     motion: Motion
@@ -50,7 +50,7 @@ class Error:
 
     @staticmethod
     def of(target: Placement, placement: Placement) -> Error:
-        """Return the error of a placement; at half a turn, one of the two solutions."""
+        """Return the error of a placement; if it is half a turn, one of the two solutions."""
         relative = target.inverse().compose(placement)
         turn = logarithm(quaternion_of(relative.rotation.rows()))
         return Error(Motion(differentiate_translation(turn, relative.translation), turn.w), turn)
@@ -98,8 +98,8 @@ class InverseJacobian:
         return Motion(linear, self.turning.apply(step.angular))
 
     def along_target(self, step: Motion) -> Motion:
-        """Return the change of the error with a step of the target in its own coordinates, -J(-e)^-1 s:
-        changing the sign of e transposes A and B.
+        """Return the change of the error with a step s of the target in its own coordinates: -J(-e)^-1 s,
+        because changing the sign of e transposes A and B.
         """
         linear = self.turning.apply_transposed(step.linear) + self.mixed.apply_transposed(step.angular)
         return -Motion(linear, self.turning.apply_transposed(step.angular))
@@ -144,9 +144,9 @@ def frame_error(
 def frame_error_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL", *, options: ContactOptions
 ) -> tuple[Matrix, Matrix, Motion, Matrix]:
-    """Return the derivatives of `frame_error` with respect to q in the tangent space (6, nv) and to the
-    entries of the target (6, 7), the error, and the derivatives of the error with respect to a step of the
-    frame's offset, along the axes of the frame with this offset (6, 6).
+    """Return four results: the derivatives of `frame_error` with respect to q in the tangent space (6, nv),
+    its derivatives with respect to the entries of the target (6, 7), the error, and its derivatives with
+    respect to a step of the frame's placement on its link, in the frame's coordinates (6, 6).
     """
     climb, target = (
         replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL"),
@@ -159,8 +159,8 @@ def frame_error_derivatives(
 
 
 def log6(model: Model, pose: Scalars, trace: Trace = silent) -> Motion:
-    """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw. It turns
-    by at most half a revolution. Checked against Pinocchio, at angles from 1e-12 to pi.
+    """Return the motion that in unit time leads from the identity to a placement, x y z qx qy qz qw. The
+    motion turns by at most half a revolution. Checked against Pinocchio, at angles from 1e-12 to pi.
     """
     del model, trace
     turn = logarithm(pose[3:])

@@ -1,9 +1,9 @@
 """The Jacobian of a frame relative to another, and the manipulability of a frame with its gradient.
 
-Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985), of all six
-rows. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
-coordinates a step of degree of freedom k changes each column s_i of an ancestor of k's joint by s_i x s_k.
-With A = J J^T and the columns y_i of A^-1 J, summed over all i of ancestors of k's joint,
+Manipulability is Yoshikawa's w = sqrt(det(J J^T)) (Manipulability of Robotic Mechanisms, 1985) with all six
+rows of J. It is the same in all references, because their Jacobians X J have |det X| = 1. In the frame's
+coordinates, a step of degree of freedom k changes column s_i by s_i x s_k if i belongs to an ancestor of k's
+joint. With A = J J^T and the columns y_i of A^-1 J, and the sum over these i,
 
     dw/dq_k = w tr(A^-1 dA/dq_k) / 2 = w sum_i y_i . (s_i x s_k)
 """

@@ -1,15 +1,14 @@
 """Position and placement of a frame, and derivatives of the position, the placement and the Jacobian with
 respect to q.
 
-Let s = (v, w) be the columns of the Jacobian at the frame's origin along the world's axes. A step of degree
-of freedom a moves the frame's origin p by v_a and turns each axis y of the frame by w_a x y. A further step
-of b moves everything below the joint of b. The iterated derivatives in the tangent space, first along a
+Let s_a = (v_a, w_a) be the column of the Jacobian for degree of freedom a, at the frame's origin along the
+world's axes. A step of a moves the frame's origin p by v_a and changes each axis y of the frame by w_a x y.
+Let L_a be the derivative along a in the tangent space. The second derivatives, first along a, then along b
 (Singh et al., eq. 17), are
 
     L_b L_a p = w_o x v_i        L_b L_a y = w_o x (w_i x y)
 
-where o is the outer and i the inner degree of freedom of a and b: o is b if the joint of b is that of a or
-nearer to the root, otherwise o is a.
+where {o, i} = {a, b}: o is b if b belongs to the joint of a or to an ancestor, otherwise o is a.
 """
 
 from __future__ import annotations
@@ -36,13 +35,15 @@ def frame_placement(model: Model, q: Scalars, frame: int, reference: str = "LOCA
 
 
 def frame_position_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dp/dq (3, nv): the linear rows of the Jacobian at the frame's origin along the world's axes."""
+    """Return dp/dq (3, nv): the linear rows of the Jacobian at the origin p of the frame along the world's
+    axes.
+    """
     climb = _aligned(model, q, frame, reference)
     return climb.matrix(climb.columns)[:3]
 
 
 def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return the derivatives of the row-major entries of the placement with respect to q (16, nv)."""
+    """Return the derivatives of the entries of the placement, row-major, with respect to q (16, nv)."""
     climb = _aligned(model, q, frame, reference)
     columns = map(Motion.of, transposed(climb.matrix(climb.columns)))
     rows = [placement_change(climb.world, s) for s in columns]
@@ -52,8 +53,8 @@ def frame_placement_derivatives(model: Model, q: Scalars, frame: int, reference:
 def frame_position_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return L_b L_a p (3 * nv, nv; row nv * k + a, column b for coordinate k): the linear rows of dJ/dq in
-    LOCAL_WORLD_ALIGNED.
+    """Return L_b L_a p (3 * nv, nv), coordinate k in row nv * k + a and column b. These are the linear rows
+    of dJ/dq in LOCAL_WORLD_ALIGNED.
     """
     return _jacobian_derivatives(_aligned(model, q, frame, reference))[: 3 * model.nv]
 
@@ -61,7 +62,7 @@ def frame_position_second_derivatives(
 def frame_placement_second_derivatives(
     model: Model, q: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return L_b L_a of the entries of the placement (16 * nv, nv; row nv * k + a, column b)."""
+    """Return L_b L_a of the entries of the placement (16 * nv, nv), entry k in row nv * k + a, column b."""
     climb, tensor = _aligned(model, q, frame, reference), zeros(16 * model.nv, model.nv)
     for a, b, factor, (s, t), above in _pairs(climb):
         outer, inner = (t, s) if above else (s, t)
@@ -72,17 +73,18 @@ def frame_placement_second_derivatives(
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dJ/dq of `frame_jacobian` (6 * nv, nv; row nv * k + a, column b for entry [k, a] of J).
+    """Return dJ/dq of `frame_jacobian` (6 * nv, nv). The derivative of entry [k, a] of J with respect to b is
+    in row nv * k + a and column b.
 
-    In WORLD a joint b that carries joint a changes column a by s_b x s_a. In LOCAL a joint b between joint a
-    and the frame moves the frame, which changes column a by s_a x s_b. LOCAL_WORLD_ALIGNED has both terms:
-    the first without the linear part of s_b, the second with only the linear part w_a x v_b.
+    In WORLD, a step of an ancestor b of a changes column s_a by s_b x s_a. In LOCAL, a step of a joint b
+    between joint a and the frame moves the frame, which changes s_a by s_a x s_b. In LOCAL_WORLD_ALIGNED, an
+    ancestor changes s_a by (0, w_b) x s_a, and a joint in between by the linear motion (w_a x v_b, 0).
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 
 
 def _aligned(model: Model, q: Scalars, frame: int, reference: str) -> PathToRoot:
-    """Return the path in LOCAL_WORLD_ALIGNED: positions and placements are the same in every reference."""
+    """Return the path with the reference LOCAL_WORLD_ALIGNED; positions do not depend on the reference."""
     return replace(PathToRoot.of(model, q, frame, reference), reference="LOCAL_WORLD_ALIGNED")
 
 
@@ -97,8 +99,8 @@ def _jacobian_derivatives(climb: PathToRoot) -> Matrix:
 
 
 def column_change(s: Motion, t: Motion, reference: str, *, above: bool) -> Motion:
-    """Return the derivative of a column s along a column t, both in the reference. above: whether the joint
-    of t is that of s or nearer to the root.
+    """Return the derivative of the Jacobian's column s along the degree of freedom with the column t; both
+    are in the reference. above: whether the joint of t is that of s or an ancestor.
     """
     if reference == "LOCAL":
         return Motion.zero() if above else s.cross(t)
@@ -117,7 +119,9 @@ def placement_change(world: Placement, s: Motion) -> list[Scalar]:
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """Return the second derivative of the sixteen entries along an outer and an inner step."""
+    """Return the second derivative of the sixteen entries along the steps `outer` and `inner` (o and i of the
+    module's docstring).
+    """
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))
@@ -132,8 +136,8 @@ def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]
 
 
 def _pairs(climb: PathToRoot) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
-    """Yield, for each pair of degrees of freedom: their entries in v, the product of their factors, their
-    columns, and whether the second's joint is the first's or nearer to the root.
+    """Yield, for each pair of degrees of freedom a and b: their indices in v, the product of the multipliers
+    of their mimic joints, their columns, and whether the joint of b is that of a or an ancestor.
     """
     table, first = dof_table(climb.model), first_dofs(climb.model)
     directions = [

@@ -1,8 +1,8 @@
 """Jacobian, velocity and acceleration of a frame, computed along the path from the frame to the root.
 
-With the frame's placement X_i in body i, column i of the LOCAL Jacobian is X_i^-1 S_i. One step up the tree
-is X_parent = lambda(i)_M_i X_i. Only the joints that carry the frame are visited. At the root, X is the
-frame's placement in the world. X maps the LOCAL columns to WORLD; the rotation of X maps them to
+With the frame's placement X_i in body i and the placement M_i of body i in its parent, the LOCAL columns of
+joint i are X_i^-1 S_i, and X_parent = M_i X_i. Only the joints that carry the frame are visited. The last X
+is the frame's placement in the world. It maps LOCAL columns to WORLD; its rotation maps them to
 LOCAL_WORLD_ALIGNED.
 """
 
@@ -101,9 +101,9 @@ class PathToRoot:
         return expressed(motion, self.world, self.reference)
 
     def matrix(self, columns: Columns, bends: Iterable[tuple[int, Motion]] = ()) -> Matrix:
-        """Return the matrix (6, nv) of LOCAL columns, expressed in the reference. Columns of other bodies are
-        zero; columns of coupled joints are summed. bends: index of a column, and a motion to add to it, which
-        is already expressed in the reference.
+        """Return the matrix (6, nv) of the LOCAL `columns`, expressed in the reference. Columns of other
+        bodies are zero; columns of coupled joints are summed. bends: index of a column, and a motion to add
+        to it, which is already expressed in the reference.
         """
         seen = {index: [self.expressed(s) for s in of_body] for index, of_body in columns.items()}
         bodies = enumerate(self.model.bodies)
@@ -115,20 +115,21 @@ class PathToRoot:
         return matrix
 
     def curves(self) -> dict[int, CouplingAt]:
-        """Return, by body, the couplings of joints that carry the frame and follow others along curves."""
+        """Return the couplings of joints that carry the frame and follow others along curves, by body."""
         couplings = {index: self.model.bodies[index].coupling for index in self.columns}
         return {index: coupling for index, coupling in couplings.items() if isinstance(coupling, CouplingAt)}
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
         """Yield an index in v and a column of J dG/dq, in the reference, for each joint that follows another
-        along a curve. G: derivatives of the joints' coordinates. With `rates`, yield J dG/dt instead.
+        along a curve. G: derivatives of all joints' coordinates with respect to q. rates: v (nv); if given,
+        yield columns of J dG/dt instead.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)
             yield k, self.expressed(bend if rates is None else bend.scaled(rates[k]))
 
     def sums(self, rates: Sequence[Scalars]) -> dict[int, Motion]:
-        """Return X^-1 S x for each body that carries the frame. rates: x of each body."""
+        """Return X^-1 S r for each body that carries the frame. rates: r of each body's joint."""
         return {index: motion_sum(columns, rates[index]) for index, columns in self.columns.items()}
 
     def moving(self, v: Scalars) -> MovingFrame:
@@ -154,7 +155,7 @@ def frame_jacobian(model: Model, q: Scalars, frame: int, reference: str = "LOCAL
 
 
 def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL") -> Motion:
-    """Return the frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry it."""
+    """Return the frame's spatial velocity: the sum of X^-1 S qdot over the joints that carry the frame."""
     climb = PathToRoot.of(model, q, frame, reference)
     return climb.expressed(climb.moving(v).velocity)
 
@@ -162,9 +163,9 @@ def frame_velocity(model: Model, q: Scalars, v: Scalars, frame: int, reference: 
 def frame_jacobian_time_derivative(
     model: Model, q: Scalars, v: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Matrix:
-    """Return dJ/dt (6, nv). A column s of a joint changes by (V_i - U) x s, with the velocity V_i of the
-    joint's body and the velocity U of the coordinates: zero (WORLD), the frame's velocity (LOCAL) or the
-    linear part of it (LOCAL_WORLD_ALIGNED). Checked against Pinocchio and differences.
+    """Return dJ/dt (6, nv). A column s of joint i changes by (V_i - U) x s, with the velocity V_i of the
+    joint's body and the velocity U of the coordinates. U is zero (WORLD), the frame's velocity (LOCAL) or the
+    linear part of the frame's velocity (LOCAL_WORLD_ALIGNED). Checked against Pinocchio and differences.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     moving, carrying, rates = climb.moving(v), Motion.zero(), dict[int, list[Motion]]()
@@ -188,7 +189,8 @@ def frame_classical_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
     """Return the classical acceleration of the body's point at the frame's origin (WORLD: at the world's
-    origin), and the angular acceleration, without gravity: the spatial acceleration plus w x v.
+    origin), and the angular acceleration, without gravity. The linear part is that of the spatial
+    acceleration plus w x v.
     Checked against Pinocchio.
     """
     velocity = frame_velocity(model, q, v, frame, reference)
@@ -215,8 +217,9 @@ def frame_drift(model: Model, q: Scalars, v: Scalars, frame: int, reference: str
 def frame_acceleration(
     model: Model, q: Scalars, v: Scalars, a: Scalars, frame: int, reference: str = "LOCAL"
 ) -> Motion:
-    """Return the frame's spatial acceleration, without gravity: the sum of X^-1 S qddot + s_i x d_i over
-    joints i, with s_i = X^-1 S qdot and the sum d_i of s over the joints between i and the frame.
+    """Return the frame's spatial acceleration, without gravity: the sum of X_i^-1 S_i qddot_i + s_i x d_i
+    over the joints i that carry the frame, where s_i = X_i^-1 S_i qdot_i, and d_i is the sum of s over the
+    joints between i and the frame.
     """
     climb = PathToRoot.of(model, q, frame, reference)
     pushes = climb.sums(joint_accelerations(model, v, a))

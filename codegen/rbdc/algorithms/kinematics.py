@@ -16,8 +16,8 @@ from rbdc.spatial import Motion, Placement, Scalar, Scalars, Vector3
 
 
 def forward_kinematics(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return the placement of every frame (link) in the world, a row-major 4x4 matrix in each row. Checked
-    against finite differences of velocity.
+    """Return the placement of every frame (link) in the world, a row-major 4x4 matrix in each row. Checked:
+    its finite differences yield `frame_velocity`.
     """
     world = {WORLD: Placement.identity()} | dict(enumerate(world_placements(model, q, trace)))
     return [homogeneous(world[frame.body].compose(frame.placement)) for frame in model.frames]
@@ -32,8 +32,8 @@ def homogeneous(placement: Placement) -> list[Scalar]:
 def expand(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar]]:
-    """Return the coordinates and the rates of all joints of the tree, followers included, in the order of the
-    bodies. Checked against dual numbers; the loops of clusters are closed at these coordinates.
+    """Return the coordinates and the rates of all joints of the tree, including joints that follow others, in
+    the order of the bodies. Checked against dual numbers. Checked: the coordinates close the reduced loops.
     """
     quantities = [joint_positions(model, q), joint_velocities(model, v)]
     for index, body in enumerate(model.bodies):
@@ -45,8 +45,10 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """The motion of all bodies, in the common frame of `in_one_frame`.
+    """The motion of all bodies, in a common frame: the frame of the root body if the tree hangs on one free
+    body, otherwise the world's.
 
+    model: the model.
     placements: placement of each body.
     columns: Jacobian columns of each body's joint.
     velocities, accelerations: velocity and acceleration of each body.

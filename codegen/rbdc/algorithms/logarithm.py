@@ -7,20 +7,22 @@ from rbdc.spatial.quaternions import differentiate_translation, logarithm, quate
 from rbdc.spatial.scalars import cos, polynomial, sin, sqrt, where_less
 
 SMALL = 0.1
-"""Squared angle below which ratios are series: the first term that is left out is below rounding."""
+"""Squared angle (rad^2) below which power series replace the ratios of sines. The first omitted term is below
+rounding.
+"""
 
 
 def logarithm_of(placement: Placement) -> Motion:
     """Return the motion that in unit time leads from the identity to a placement (m, rad). Its entries are
-    the same in the coordinates of the identity and of the placement. At half a turn it is one of two
-    solutions.
+    the same in the coordinates of the identity and of the placement. For a rotation by half a turn, the
+    result is one of two solutions.
     """
     turn = logarithm(quaternion_of(placement.rotation.rows()))
     return Motion(differentiate_translation(turn, placement.translation), turn.w)
 
 
 def rate_of_exponential(e: Motion, step: Motion) -> Motion:
-    """Return the motion of the placement exp(e), in the placement's coordinates, when e changes by a step:
+    """Return the motion of the placement exp(e), in the placement's coordinates, if e changes by `step`:
 
         step - a ad(e) step + b ad(e)^2 step - c ad(e)^3 step + d ad(e)^4 step
 
@@ -38,7 +40,7 @@ def rate_of_exponential(e: Motion, step: Motion) -> Motion:
 def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
     """Return the transpose of `rate_of_exponential` applied to a force, using ad(e)^T = -(e x*).
 
-    The result times a step equals `force` times the rate along this step.
+    For every step, result . step = force . rate_of_exponential(e, step).
     """
     a, b, c, d = _exponential_ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -49,7 +51,7 @@ def transposed_rate_of_exponential(e: Motion, force: Force) -> Force:
 
 
 def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
-    """Return the change of the logarithm e of a placement that moves by a step in its own coordinates:
+    """Return the change of the logarithm e of a placement that moves by `step` in its own coordinates:
 
         step + ad(e) step / 2 + alpha ad(e)^2 step + beta ad(e)^4 step
 
@@ -66,7 +68,7 @@ def rate_of_logarithm(e: Motion, step: Motion) -> Motion:
 def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
     """Return the transpose of `rate_of_logarithm` applied to a force, using ad(e)^T = -(e x*).
 
-    The result times a step equals `force` times the rate along this step.
+    For every step, result . step = force . rate_of_logarithm(e, step).
     """
     alpha, beta = _ratios(e.angular.dot(e.angular))
     once = e.cross_force(force)
@@ -76,7 +78,7 @@ def transposed_rate_of_logarithm(e: Motion, force: Force) -> Force:
 
 
 def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
-    """Return alpha and beta for the squared angle."""
+    """Return alpha and beta of `rate_of_logarithm` for the squared angle t2."""
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)
     s, versine = sin(t), cos(t) - 1.0
@@ -89,7 +91,7 @@ def _ratios(t2: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _exponential_ratios(t2: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
-    """Return a, b, c and d for the squared angle."""
+    """Return a, b, c and d of `rate_of_exponential` for the squared angle t2."""
     safe = where_less(t2, SMALL, 1.0, t2)
     t = sqrt(safe)
     c, s = cos(t), sin(t)

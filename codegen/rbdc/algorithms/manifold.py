@@ -1,8 +1,8 @@
 """Integration and difference on the configuration manifold, and their derivatives in its tangent spaces,
 joint by joint.
 
-The motions e = S dv that a joint allows are closed under the cross product. Rotations, planar motions and
-free motions therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
+The motions e = S dv that a joint allows are closed under the cross product. Spherical, planar and free joints
+therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
 the right Jacobian J of SE(3) and exp(-ad(e)) = 1 - ad(e) J, the derivatives are
 
     q' = q (+) dv:          dq'/ddv = J(e),        dq'/dq = 1 - ad(e) J(e)
@@ -22,8 +22,8 @@ from rbdc.spatial import Force, Motion, Scalar, Scalars
 
 
 def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return q (+) dv (nq): the configuration reached by the constant velocity dv in unit time; quaternions
-    are normalised.
+    """Return q (+) dv (nq): the configuration that the constant velocity dv reaches from q in unit time.
+    Quaternions are normalised.
     """
     moved = _joint_by_joint(model, lambda joint, entries, rates: joint.integrate(q[entries], dv[rates]))
     _announce(model, moved, ("q exp(dv)", "moved"), "q + dv", trace)
@@ -32,7 +32,7 @@ def integrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> l
 
 def configuration_rate(model: Model, q: Scalars, v: Scalars) -> list[Scalar]:
     """Return dq/dt (nq) at velocity v, linear in v.
-    Checked: the derivative of `integrate` (q, t v) at t = 0.
+    Checked: equals the derivative of `integrate(q, t v)` at t = 0.
     """
     rate = _joint_by_joint(model, lambda joint, entries, rates: joint.rate(q[entries], v[rates]))
     return flat([*rate.values()])
@@ -59,7 +59,7 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
 def _joint_by_joint(
     model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
 ) -> dict[int, list[Scalar]]:
-    """Return, by body, entries(joint, slice of q, slice of v) for each joint that follows no other."""
+    """Return entries(joint, slice of q, slice of v) for each joint that follows no other, by body."""
     return {
         index: entries(body.joint, model.q_slice(index), model.v_slice(index))
         for index, body in enumerate(model.bodies)
@@ -95,7 +95,7 @@ def dintegrate(model: Model, q: Scalars, dv: Scalars, trace: Trace = silent) -> 
         moved = rate_of_exponential(e, step)
         return step - e.cross(moved), moved
 
-    return _blocks(model, rates, (1.0, 1.0), ("exp(-ad(S dv))", "J(S dv)"), trace)
+    return _blocks(model, rates, (1.0, 1.0), ("exp(-ad(S dv))", "right Jacobian of SE(3) at S dv"), trace)
 
 
 def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
@@ -109,7 +109,8 @@ def ddifference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) -
         moved = rate_of_logarithm(e, step)
         return e.cross(step) - moved, moved
 
-    return _blocks(model, rates, (-1.0, 1.0), ("-J(-e)^-1", "J(e)^-1"), trace)
+    symbols = "right Jacobian J, e = log(q0^-1 q1)"
+    return _blocks(model, rates, (-1.0, 1.0), (f"-J(-e)^-1, {symbols}", f"J(e)^-1, {symbols}"), trace)
 
 
 def _blocks(
@@ -119,8 +120,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Return two block-diagonal matrices. rates: returns a column of both blocks of a joint that turns.
-    added: diagonal entries for other joints.
+    """Return two block-diagonal matrices. rates: (index of a body, body, direction of its joint) -> columns
+    of both blocks, for joints that turn. added: diagonal entries for joints whose coordinates are added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     matrices: tuple[Matrix, Matrix] = (first, second)

@@ -1,13 +1,13 @@
 """Centre of mass, momentum and energies from sums over subtrees, for the joint-space model.
 
-These quantities do not depend on the placement of the links' frames. Let m and h = m c be the mass and the
+These quantities do not depend on the choice of link frames. Let m and h = m c be the mass and the
 first moment of the subtree of body i about the origin of the body's frame, summed from the leaves to the
-root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. Regrouping has
-removed inertia that does not move from the moving links; it is added here.
+root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. The pass
+"regrouping" has taken the inertia that no joint moves from the links; it is added here.
 
 The first moment and the energies are linear in the inertial parameters. A body with its frame at (R, p) in
-the world has the first moment m p + R h there. If the body's origin moves by u and the body turns by w, its
-kinetic energy is m u.u / 2 + h.(u x w) + w.J w / 2.
+the world has the first moment m p + R h about the world's origin. At the velocity (u, w), a body with the
+rotational inertia J has the kinetic energy m u.u / 2 + h.(u x w) + w.J w / 2.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """Return the first moment of all moving links in the world (kg m), times the factor in `subtrees`."""
+    """Return `factor` times the first moment of all moving links in the world (kg m). subtrees: results of
+    `subtree_moments` with this factor.
+    """
     rooted = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(rooted, model.resting.scaled(factor)).first_moment
 
@@ -108,7 +110,7 @@ def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) 
 def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
-    """Return the matrix (rows, nv) from the columns of each joint, and trace them body by body."""
+    """Return the matrix (rows, nv) from the columns of each joint, and trace these columns body by body."""
     rows: Matrix = []
     for index, (body, of_joint) in enumerate(zip(model.bodies, columns, strict=True)):
         trace(body.name, formula, f"{symbol}{index}", flat(of_joint))
@@ -125,7 +127,9 @@ def com_jacobian(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> M
         axes = (k.s for k in b.columns())
         momenta = (s.linear.scaled(subtree.mass) + s.angular.cross(subtree.first_moment) for s in axes)
         columns.append([pose.rotation.apply(turn.apply(p)).scalars() for p in momenta])
-    return joint_columns(model, columns, "J = R (m v + w x h), S = (v, w)", "J", trace)
+    return joint_columns(
+        model, columns, "J = R (m v + w x h) of the subtree over the total mass, S = (v, w)", "J", trace
+    )
 
 
 def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace = silent) -> Matrix:
@@ -148,21 +152,21 @@ def centroidal_momentum_matrix(model: JointSpaceModel, q: Scalars, trace: Trace 
 
 
 def _about_centre(inertia: RigidInertia) -> Symmetric3:
-    """Return J of a body about its centre of mass, from its second moments: K - h h^T / m."""
+    """Return the rotational inertia about the centre of mass, from the second moments K - h h^T / m."""
     h, c = inertia.first_moment, inertia.first_moment.scaled(1.0 / inertia.mass)
     k = inertia.second_moments() - Symmetric3.outer(h, c)
     return MomentInertia(inertia.mass, Vector3.zero(), k).about_origin
 
 
 def kinetic_energy(model: Problem, q: Scalars, v: Scalars, trace: Trace = silent) -> list[Scalar]:
-    """Return v^T M v / 2 (J): for each body m u.u / 2 + h.(u x w) + w.J w / 2 with its linear velocity u and
-    angular velocity w, and for each motor K qdot^2 / 2.
+    """Return v^T M v / 2 (J): the kinetic energies of the bodies, plus K qdot^2 / 2 for each joint with the
+    armature K.
     """
     m, energies = Numbers(model, q, v, trace=trace), []
     velocity = body_velocities(m)
     for b in m.down():
         energies.append(_energy(b.inertia(), velocity[b]))
-        b.label("T = (m u.u + w.J w) / 2 + h.(u x w)", "T", energies[-1:])
+        b.label("T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w)", "T", energies[-1:])
     drives = [0.5 * k * x * x for k, x in zip(model.armature, v, strict=True) if not is_zero(k)]
     return [sum([*energies, *drives], 0.0)]
 
@@ -178,8 +182,8 @@ def _energy(inertia: RigidInertia, velocity: Motion) -> Scalar:
 
 
 def static_regressor(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (3, 4 * nbodies): Y times m and m c of all bodies is the first moment of the moving links in
-    the world (kg m). Checked against Pinocchio.
+    """Return Y (3, 4 * nbodies): Y times the stacked (m, m c) of all bodies is the first moment of the moving
+    links in the world (kg m). Checked against Pinocchio.
     """
     columns = []
     for placement in world_placements(model, q, trace):
@@ -198,7 +202,7 @@ def kinetic_energy_regressor(model: Problem, q: Scalars, v: Scalars, trace: Trac
         u, w = velocity[b].linear, velocity[b].angular
         turning = [0.5 * w.x * w.x, w.x * w.y, 0.5 * w.y * w.y, w.x * w.z, w.y * w.z, 0.5 * w.z * w.z]
         entries = [0.5 * u.dot(u), *u.cross(w).scalars(), *turning]
-        b.label("derivatives of T by m, m c, J: u.u / 2, u x w, terms of w w^T", "y", entries)
+        b.label("derivatives of kinetic energy by m, m c, J: u.u / 2, u x w, terms of w w^T", "y", entries)
         result += entries
     return result
 

@@ -6,7 +6,7 @@ Manipulators, 1987), from the factors of M = L^T D L:
     F = Lambda a + bias + gravity,        bias = Jbar^T C v - Lambda (dJ/dt) v,        gravity = Jbar^T g
 
 F is the force at the frame for an acceleration a of the frame, C the Coriolis matrix, g the torque of
-gravity. J^T and Y have entries only along the path from the frame to the root. Rows that are switched off are
+gravity. J^T and Y have nonzero rows only for joints that carry the frame. Rows of J that are switched off are
 ignored: Lambda is the inverse of the block of the other rows, with zeros around the block.
 """
 
@@ -38,7 +38,7 @@ SIZE = 6
 """Rows of a frame's task."""
 
 TaskDynamics: TypeAlias = tuple[Matrix, Matrix, list[Scalar], list[Scalar]]
-"""Lambda, Jbar, and the bias and gravity forces of a task."""
+"""Lambda (n, n), Jbar (nv, n), and the bias and gravity forces (n) of a task with n rows."""
 
 
 def operational_space_inertia(
@@ -135,8 +135,8 @@ def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 
 def rows_above(model: Model) -> list[list[int]]:
-    """Return, for each row of M, the rows above it that the elimination of this row changes. Without
-    couplings, these rows are the row's ancestors.
+    """Return, for each row k of M, the rows j < k that the elimination of row k changes. Without couplings,
+    these are the degrees of freedom of k's ancestors and earlier ones of k's joint.
     """
     table, pairs = dof_table(model), set[tuple[int, int]]()
     of = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}
@@ -164,7 +164,7 @@ def factors_of_inertia(
 def factors_and_forces(
     model: Problem, q: Scalars, v: Scalars, trace: Trace = silent
 ) -> tuple[list[Scalar], list[Scalar], list[Scalar], list[Scalar]]:
-    """Return the factors, C v and g."""
+    """Return the results of `factors_of_inertia`, then C v and g (nv each)."""
     resting = gravity_torque(model, q, trace)
     return *factors_of_inertia(model, q, trace), velocity_forces(model, q, v, trace), resting
 

@@ -1,9 +1,9 @@
 """Projection of configurations and velocities onto those that close the loops.
 
 A configuration is projected by a fixed number of Newton steps of least norm, q (+) -J^T (J J^T)^-1 e, with
-the errors e of the loops. J is the Jacobian of the relative velocity. It can replace the Jacobian of e,
-because the derivative of a logarithm maps the logarithm to itself. The factor 1 / sqrt(1 + |step|^2) shortens
-long steps to less than one unit (m, rad) and changes short steps only to second order.
+the errors e of the loops. J is the Jacobian of the relative velocity of the frames of each loop. J can
+replace the Jacobian of e, because the derivative of the logarithm maps e to e. The factor 1 / sqrt(1 +
+|step|^2) shortens long steps to less than one unit (m, rad) and changes short steps only to second order.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rbdc.spatial.scalars import sqrt
 
 
 def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Vector, Vector]:
-    """Return the projected configuration (nq), and the remaining error of the loops (rows of the loops; m,
-    rad).
+    """Return the projected configuration (nq), and the remaining errors of all loops (one entry for each row;
+    m, rad).
     Checked: the error is zero if q is near a closed configuration; closed configurations are unchanged.
     """
     loops, reached = _loops(model), list(q)
@@ -33,7 +33,7 @@ def project_configuration(model: Problem, q: Scalars, trace: Trace = silent) -> 
         trace("loops", "Newton step J^T (J J^T)^-1 e for the loops' errors e", f"step{count}", step)
         factor = -1.0 / sqrt(1.0 + dot(step, step))
         reached = integrate(loops, reached, [factor * x for x in step])
-        trace("loops", "configuration after the step", f"q{count}", reached)
+        trace("loops", "configuration after the Newton step", f"q{count}", reached)
     return reached, _error_and_jacobian(loops, reached)[0]
 
 

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from rbdc.spatial import Scalars
 
 Trace: TypeAlias = Callable[[str, str, str, Scalars], None]
-"""trace(section, formula, symbol, values): `section` names the body, `symbol` is a C identifier stem such as
-"v3".
+"""trace(section, formula, symbol, values). `section` and `formula` are the comment in C: usually the name of
+a body, and what is computed. `symbol` is the stem of the C names of the values, such as "v3".
 """
 
 
@@ -46,8 +46,8 @@ _COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "B": (_FACTOR,),
     "c": ((*_INERTIA, *_FACTOR, *_FORCE),),
 }
-"""Names of the components of a quantity, by the stem of its symbol. dw is the rate of w; psi and dpsi are
-psidot and psiddot.
+"""Names of the components of a quantity, by the stem of its symbol. dw is the rate of w. For a direction s
+of a joint whose parent has the velocity v and the acceleration a, psi is v x s and dpsi is a x s + v x psi.
 """
 
 
@@ -58,8 +58,8 @@ _OF_COLUMNS = frozenset({"U", "UD", "s"})
 def components(symbol: str, count: int) -> list[str]:
     """Return the names of `count` values that are announced under a symbol.
 
-    `f3` of six values has the names `f3_fx` and so on. For several columns, the number of the column precedes
-    the component. Other values are numbered; a single value has no number.
+    Six values under `f3` are named `f3_fx` and so on. For several columns, the number of the column precedes
+    the component. Values without component names are numbered, and a single value gets the symbol itself.
     """
     if count == 1:
         return [symbol]
