@@ -1,13 +1,13 @@
 """The rate of the centroidal momentum that contacts and gravity cause, and the derivatives of this rate.
 
-With the wrench [F; N] of the contacts on the bodies about the world's origin, the centre of mass c and the
-mass m of the moving links, and gravity g,
+With the total wrench [F; N] of the contacts on the bodies about the world's origin, the centre of mass c and
+the mass m of the moving links, and the acceleration of gravity g,
 
     hdot = [F + m g; N - c x F],     d hdot = [dF; dN - dc x F - c x dF]
 
 The force of a contact turns with body 1: if a degree of freedom k with the column J_k carries body 1, a step
-of k changes the force F on body 1 by J_k x* F. The forces of a loop on its two bodies cancel. If a loop joins
-points p1 and p2 by a force f, the moment N = (p1 - p2) x f remains.
+of k changes the wrench on body 1 by J_k x* this wrench. The forces of a loop on its two bodies cancel, but if
+a loop holds point p1 to point p2 by a force f, the moment N = (p1 - p2) x f remains.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def centroidal_contact_dynamics(
     model: JointSpaceModel, q: Scalars, forces: Scalars, trace: Trace = silent
 ) -> Vector:
     """Return the rate of the centroidal momentum of the moving links (6; N, N m), world axes, linear part
-    first. Only contacts and gravity act on the links, as on a robot with a free root. Checked against
+    first, if only contacts and gravity act on the links, as on a robot with a free root. Checked against
     `centroidal_momentum_matrix` and `contact_forward_dynamics`.
     """
     total = _wrench(contacts_at(model, q, trace=trace), forces)
@@ -69,7 +69,9 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Return the derivatives of the wrench about the origin of the common frame, joint by joint."""
+    """Return the derivatives of the total wrench about the origin of the common frame with respect to q, for
+    each degree of freedom of each joint.
+    """
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(of_body) for of_body in columns]
     for contact in _acting(contacts):

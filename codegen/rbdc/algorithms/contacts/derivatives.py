@@ -11,17 +11,17 @@ is differentiated, the forces f are constant along the axes of the contacts' fra
 If there are two proximal steps, T_dx and r_dx of each step are taken at the qddot and f of this step.
 
 T_dx is the derivative of inverse dynamics under external forces that are constant in the frames of their
-bodies, plus two terms in T_dq. First, a loop exerts F on body 1 and -F on body 2, and -F turns with body 1
-instead of body 2. For each degree of freedom j that carries body 2, T_dq[j, k] has the further term
+bodies. T_dq has two further terms. First, a loop exerts F on body 1 and -F on body 2, and -F turns with body
+1 instead of body 2. For each degree of freedom j that carries body 2, T_dq[j, k] has the further term
 
     J_j^T (J_k x* F) if k carries only body 1,     -J_j^T (J_k x* F) if k carries only body 2
 
 If the loop joins points, only the direction of F turns with body 1, and -F acts at the point of body 2.
 Second, a force F that is constant along the world's axes does not turn with body 1: column k of T_dq has the
-further term J^T (w_k x F), where k turns body 1 at the angular velocity w_k.
+further term J^T (w_k x F), with the angular velocity w_k of body 1 per unit rate of k.
 
-r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. psi_k and
-chi_k are defined in `rbdc.algorithms.contacts.motion`, and V_k is the velocity of the body that k moves:
+r_dx follows from the changes of the velocity V and the acceleration A of the bodies at the contact. With
+psi_k and chi_k of `rbdc.algorithms.contacts.motion`, and the velocity V_k of the body of k's joint,
 
     a step of q_k changes V by psi_k and A by chi_k - V x psi_k
     a step of qdot_k changes V by J_k and A by psi_k + J_k x (V - V_k)
@@ -68,7 +68,7 @@ Side = tuple[Matrix, Matrix]
 
 @dataclass(frozen=True)
 class ImplicitSystem:
-    """Linear systems that the derivatives solve.
+    """Linear systems whose solutions are the derivatives.
 
     steps: accelerations and forces of each proximal step.
     constraints: factors of the systems' matrix.
@@ -93,12 +93,14 @@ class ImplicitSystem:
         return solutions
 
     def right_sides(self) -> list[Matrix]:
-        """Return, for each variable, the right-hand side B (nc + nv, n) of the last step, contacts first."""
+        """Return, for each variable, the right-hand side B (nc + nv, n) of the last step; contacts come
+        first.
+        """
         return [self.constraints.right_sides(*steps[-1]) for steps in self.sides]
 
     def to_solve(self, trace: Trace) -> tuple[Any, ...]:
-        """Return B_x of every variable x, K_x of every variable x, L, D^-1, the accelerations (nv), and the
-        forces (nc) if there are contacts, with L^T D L ((forces_dx, ddq_dx) - K_x) = B_x.
+        """Return B_x of every variable x, then K_x of every x, L, D^-1, the accelerations (nv) and, with
+        contacts, the forces (nc). The derivatives solve L^T D L ((forces_dx, ddq_dx) - K_x) = B_x.
         """
         accelerations, forces = self.steps[-1]
         known = [[*zeros(len(forces), len(entries[0])), *entries] for entries in self.known]
@@ -208,7 +210,7 @@ def impact_system(
     trace: Trace = silent,
 ) -> ImplicitSystem:
     """Return the system for the derivatives of `impulse_dynamics` with respect to q and to v. The residual of
-    contact k is J_k (v_after + e_k v), with its restitution e_k.
+    contact k is J_k (v_after + e_k v) with the contact's restitution e_k.
     """
     steps, constraints = impact(model, q, v, restitution, options, trace, local=True)
     still, factors = [0.0] * model.nv, each_row(model, [1.0 + e for e in restitution])

@@ -1,19 +1,20 @@
-"""Constrained dynamics with the contact forces f, the accelerations qddot, the bias forces h and the
-contacts' residual gamma. Elimination runs along the tree from the leaves to the root, then over the contacts:
+"""Constrained dynamics: a linear system for the contact forces f and the accelerations qddot, with the bias
+forces h and the contacts' residual gamma. Elimination runs from the leaves to the root, then over the
+contacts:
 
     [-E  -J ] [f     ]   [gamma  ]
     [-J^T M ] [qddot ] = [tau - h],     E = mu + 1 - s on the diagonal
 
-The factors L^T D L of the matrix keep the zeros of M between branches. A row of J has entries only for the
-bodies that carry its contact. The block that remains for the contacts is -(J M^-1 J^T + E). Active contacts
-have the switch s = 1. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
+The factors L^T D L of the matrix keep the zeros of M between branches. A row of J has entries only for joints
+that carry a body of its contact. The block that remains for the contacts is -(J M^-1 J^T + E). Active
+contacts have the switch s = 1. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
 
-For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. The
-second step has an error of second order in mu. Each step satisfies the equations of motion. Derivatives are
-those of the computed steps.
+For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. Its
+error is of second order in mu. Each step satisfies the equations of motion. Derivatives are those of the
+computed steps.
 
-h and gamma are computed at reference accelerations, to which the solution is added, as in
-`rbdc.algorithms.dynamics.forward_dynamics`.
+h and gamma are computed at reference accelerations, and the solution for qddot is the difference from them,
+as in `rbdc.algorithms.dynamics.forward_dynamics`.
 """
 
 from __future__ import annotations
@@ -54,13 +55,13 @@ def compliance(switch: Scalar, mu: Scalar) -> Scalar:
 
 
 Column: TypeAlias = tuple[Index, Scalar, Sequence[Scalar]]
-"""A column of a contact's J: its row in the whole matrix, the contact's switch, and the column's entries."""
+"""A column of a contact's J: its degree of freedom's row in the whole matrix, the switch, and its entries."""
 
 
 def hold(
     h: Array[Scalar], rows: Sequence[Index], switch: Scalar, mu: Scalar, columns: Iterable[Column]
 ) -> None:
-    """Write a contact into the lower triangle of the matrix: -E on the diagonal, and -J^T."""
+    """Write the terms -E and -J^T of a contact into the lower triangle of the matrix `h`."""
     for r in rows:
         h[r, r] = -compliance(switch, mu)
     for k, active, entries in columns:
@@ -70,7 +71,7 @@ def hold(
 
 @dataclass(frozen=True)
 class Constraints:
-    """The factors of the matrix in the module's docstring, rows of contacts first.
+    """The factors of the matrix in the module's docstring; rows of contacts come first.
 
     factors: L and D of L^T D L.
     switches: for each row, 1 if its contact is active, else 0.
@@ -98,13 +99,14 @@ class Constraints:
             hold(matrix, rows, switch, mu, ((Index(k), switch, entries) for k, entries in columns))
         factors = Factorisation(matrix.entries)
         for k, row in enumerate(factors.lower):
-            title = f"row {k} of L, then entry {k} of 1 / D"
+            title = f"row {k} of L, then entry {k} of 1 / D, for [-E -J; -J^T M] = L^T D L"
             trace("contacts", title, f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 
     def right_sides(self, by: Matrix, residual: Matrix) -> Matrix:
-        """Return the right-hand sides (nc + nv, n) of derivatives, rows of contacts first. by: derivatives of
-        inverse dynamics (nv, n). residual: derivatives of the residual (nc, n).
+        """Return the right-hand sides (nc + nv, n) of the systems for derivatives. Rows of contacts come
+        first.
+        by: derivatives of inverse dynamics (nv, n). residual: derivatives of the residual (nc, n).
         """
         switched_rows = [[s * x for x in row] for s, row in zip(self.switches, residual, strict=True)]
         return [*switched_rows, *([-x for x in row] for row in by)]
@@ -171,7 +173,7 @@ def constrained_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return ddq (nv), and the forces (nc) that the world or body 2 exerts on body 1, along the axes of the
+    """Return ddq (nv), and the forces (nc) that the world or body 2 exerts on body 1, along the axes of each
     contact's first frame (of the world if `model.world_aligned`).
 
     Checked: M ddq + h = tau + J^T forces, J ddq + gamma = 0. Checked against Pinocchio.
@@ -182,7 +184,7 @@ def constrained_dynamics(
 
 
 def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
-    """Map forces of all contacts from the axes of the common frame to those that users see."""
+    """Map forces of all contacts from the axes of the common frame to the axes that users see."""
     result: Vector = []
     for one, users in zip(contacts_at(model, q, local=False).each, contacts_at(model, q).each, strict=True):
         result += along_axes(users, one, rows)
@@ -190,7 +192,7 @@ def as_users_have_them(model: Problem, q: Scalars, rows: Scalars) -> Vector:
 
 
 def along_axes(users: ContactMotion, contact: ContactMotion, rows: Scalars) -> Sequence[Scalar]:
-    """Map the forces of `contact` to the axes of `users`: the same contact along the axes that users see."""
+    """Map the forces of `contact` to the axes of `users`, the same contact with the axes that users see."""
     return users.rows(contact.force(rows)) if contact.contact.whole else rows[contact.places]
 
 
@@ -202,8 +204,8 @@ def impulse_dynamics(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, Vector]:
-    """Return v_after (nv) and impulses (nc): M (v_after - v) = J^T impulses and J_k v_after = -e_k J_k v,
-    with the restitution e_k and the rows J_k of contact k.
+    """Return v_after (nv) and impulses (nc) with M (v_after - v) = J^T impulses and J_k v_after = -e_k J_k v,
+    for the rows J_k and the restitution e_k of each contact k.
 
     Checked: kinetic energy is unchanged if all e_k are 1.
     """
@@ -244,7 +246,7 @@ def contact_forward_dynamics(
     fext: Forces | None = None,
     trace: Trace = silent,
 ) -> Vector:
-    """Return ddq (nv) under known forces of the contacts (nc). No contact is held."""
+    """Return ddq (nv) under known forces of the contacts (nc). The contacts impose no constraint."""
     external = contacts_at(model, q).on_bodies(forces, fext)
     return accelerations(model, q, v, tau, external, trace, Factorisation(crba(model, q, trace)).solve)
 
@@ -285,7 +287,9 @@ def contact_drift(
 def contact_error(
     model: Problem, q: Scalars, options: ContactOptions = DEFAULTS, trace: Trace = silent
 ) -> Vector:
-    """Return the position error of the contacts (nc; m, rad), along the axes of their frames."""
+    """Return the placement errors of the contacts (nc; m, rad), along the axes of their first frames (of the
+    world if `world_aligned`).
+    """
     return contacts_at(model, q, options=options, trace=trace).rows(ContactMotion.error)
 
 

@@ -1,8 +1,8 @@
 """Motion of the bodies and of the contacts, all in the coordinates of a common frame.
 
-The common frame is that of the root if the whole tree hangs on one free root, otherwise the world's
-(`in_one_frame`). Velocities and accelerations are relative to the world, along the axes of the common frame.
-With the columns J = X_i S of the joint of body i, about the origin of the common frame,
+The common frame is that of the root if the whole tree hangs on one free root, otherwise the world's.
+Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns J
+= X_i S of the joint of body i, about the origin of the common frame,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 
@@ -12,19 +12,20 @@ section III-D):
     psi_k = V x J_k,     chi_k = A x J_k + V x psi_k
 
 A contact holds point p1 of body 1 to point p2 of the world or of body 2. The residual r of a contact must be
-zero. A contact that holds points uses their classical accelerations alpha and their velocities nu:
+zero. Kp and Kd are Baumgarte's gains. A contact that holds points (three components) uses their classical
+accelerations alpha and their velocities nu:
 
     r = alpha_1 - alpha_2 + Kd (nu_1 - nu_2) + Kp (p1 - p2)
 
-A contact that holds bodies uses their spatial motions at p1, e_v = V_1 - V_2, and the placement 2_M_1 of its
-first frame in the second:
+A contact that holds bodies (six components) uses their spatial motions at p1, e_v = V_1 - V_2, and the
+placement 2_M_1 of its first frame in its second frame:
 
     r = A_1 - A_2 + e_v x V_2 + Kd e_v + Kp log6(2_M_1)
 
-If `local`, rows are along the axes that users see: those of the contact's first frame, or the world's if the
-model is `world_aligned`. Otherwise rows are along the axes of the common frame. Loops that hold only some
-components always use the axes of their first frames. Rows of forces have the same axes and points as rows of
-motions.
+With the argument `local`, rows are along the axes that users see: those of the contact's first frame, or the
+world's if the model is `world_aligned`. Otherwise rows are along the axes of the common frame. Loops that
+hold only some components always use the axes of their first frames. Rows of forces have the same axes and
+points as rows of motions.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def about_origin(point: Vector3, force: Force) -> Force:
 
 @dataclass(frozen=True)
 class ContactMotion:
-    """A contact on moving bodies.
+    """A contact on moving bodies. Placements are in the common frame.
 
     tree: motion of the bodies.
     contact: the contact.
@@ -66,7 +67,7 @@ class ContactMotion:
     axes: axes of its rows, in the common frame.
     along_the_world: whether `axes` are the world's axes.
     places: slice of its rows among the rows of all contacts.
-    known: logarithm that replaces the computed one, or None.
+    known: logarithm log6(2_M_1) to use, or None to compute it.
     """
 
     tree: TreeMotion
@@ -120,7 +121,7 @@ class ContactMotion:
         return not self.of_points and not is_zero(self.kp)
 
     def rows(self, m: SpatialVector) -> Vector:
-        """Return the components of a motion or a force at the contact that the contact holds (rows)."""
+        """Return the components that the contact holds (rows) of a motion or a force m at the contact."""
         entries = m.turned(self.axes.apply_transposed).scalars()
         return [entries[k] for k in self.contact.held]
 
@@ -141,21 +142,26 @@ class ContactMotion:
         return about_origin(one, force), -about_origin(two, force)
 
     def relative(self, one: Motion, other: Motion) -> Motion:
-        """Return the difference, at the contact, of motions of body 1 and body 2 given at the origin."""
+        """Return the difference at the contact of the motions of body 1 and body 2. one, other: these motions
+        at the origin.
+        """
         here, there = self.points
         return at(here, one) - at(there, other)
 
     def supports(self) -> dict[int, tuple[bool, bool]]:
-        """Return, for each body that carries body 1 or body 2, whether it carries body 1, and body 2. Bodies
-        that carry both are included only if the contact holds points, which can be apart.
+        """Return, for each body that carries body 1 or body 2, whether it carries body 1 and whether it
+        carries body 2. Bodies that carry both are included only if the contact holds points, which can be
+        apart.
         """
         one, two = (set(self.tree.model.support(body)) for body in self.bodies)
         carriers = sorted(one | two) if self.of_points else sorted(one ^ two)
         return {index: (index in one, index in two) for index in carriers}
 
     def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
-        """Return the matrix (rows, nv) whose columns are rows of motions or forces at the contact. columns:
-        for each body, one for each degree of freedom of its joint; a body without an entry has zeros.
+        """Return the matrix (rows, nv) with the held components of a motion or force for each degree of
+        freedom.
+        columns: motions or forces at the contact, for each body a list over its joint's degrees of freedom;
+        zero for bodies without an entry.
         """
         full = [
             self.rows(change)
@@ -170,17 +176,18 @@ class ContactMotion:
         return self.matrix({k: [self.moved_by(s, *which) for s in columns[k]] for k, which in carried})
 
     def moved_by(self, s: Motion, one: bool, two: bool) -> Motion:
-        """Return the velocity at the contact due to a degree of freedom with the column s. one, two: whether
-        it carries body 1 and body 2.
+        """Return the relative velocity at the contact per unit rate of a degree of freedom with the column s.
+        one, two: whether the degree of freedom carries body 1 and body 2.
         """
         zero = Motion.zero()
         return self.relative(s if one else zero, s if two else zero)
 
     def turning(self, m: SpatialVector) -> Matrix:
-        """Return w_k x m (rows, nv), with the angular velocity w_k that degree of freedom k gives to body 1.
+        """Return w_k x m (rows, nv), with the angular velocity w_k of body 1 per unit rate of degree of
+        freedom k.
 
         This is the change of the rows of a motion or a force m that moves with body 1, if the rows are along
-        the world's axes. Along the contact's own axes the change is zero.
+        the world's axes. Otherwise the result is zero.
         """
         along = self.tree.model.support(self.bodies[0]) if self.along_the_world else ()
         return self.matrix(
@@ -208,7 +215,7 @@ class ContactMotion:
         return at(self.first.translation, spatial)
 
     def stabilised(self, acceleration: Motion) -> Motion:
-        """Return the residual with Baumgarte's terms."""
+        """Return the residual: `acceleration` plus Baumgarte's terms."""
         residual = acceleration + self.velocity().scaled(self.kd)
         return residual if is_zero(self.kp) else residual + self.error().scaled(self.kp)
 

@@ -1,17 +1,18 @@
 """Products of the derivatives of constrained dynamics with a vector, without forming the matrices.
 
 T = ID(q, v, qddot) - J^T f and r(q, v, qddot) are taken at the solution, with f constant along the axes of
-the contacts' frames. K is the symmetric matrix of `rbdc.algorithms.contacts.dynamics`, which is factored
-once. A prime is the derivative along the direction (q', v', tau'), and x is q or v:
+the contacts' frames. K = [-E -J; -J^T M] of `rbdc.algorithms.contacts.dynamics` is factored once. A prime is
+the derivative along the direction (q', v', tau'). An index x (q or v) or tau is the derivative with respect
+to this variable, and z = (z_f, z_a) has a part for r and a part for T:
 
     derivative along a direction:  (f, qddot)' = K^-1 (r', tau' - T')
     sum of rows with weights w:    z = K^-1 w,   w (f, qddot)_x = z_f r_x - z_a T_x,   w (f, qddot)_tau = z_a
 
 If there are two proximal steps, T and r of each step are taken at the solution of this step.
 
-T' and r' come from the recursions of T and r over dual numbers, weighted sums of rows from reverse-mode
-differentiation of these recursions. A logarithm e is an input of the recursions and has the derivative e' =
-Jlog(e) J q'.
+T' and r' come from the recursions of T and r over dual numbers. Weighted sums of rows come from reverse-mode
+differentiation of these recursions. The logarithm e in the residual of a contact is an input of the
+recursions and has the derivative e' = Jlog(e) J q'.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Logarithms = Sequence[Motion | None]
 def _torques_and_residual(
     model: Problem, step: Step, fext: Forces | None, options: ContactOptions, logarithms: Logarithms
 ) -> Callable[[Vector, Vector, Trace], Vector]:
-    """Return the function of q and v that returns T (nv), then r (nc), for the step's qddot and f."""
+    """Return the function (q, v, trace) -> T (nv), then r (nc), for the step's qddot and f."""
     accelerations, forces = step
 
     def values(q: Vector, v: Vector, trace: Trace) -> Vector:
@@ -109,7 +110,8 @@ def constrained_dynamics_vjp(
     steps, constraints = solution(model, q, v, tau, fext, options, trace, local=True)
     weighted = constraints.weights(*map(list, weights))
     of_torques, of_rows = (_sum(parts) for parts in zip(*weighted, strict=True))
-    trace("contacts", "z = K^-1 w of the weights w", WEIGHTS, [*of_rows, *of_torques])
+    formula = "z = K^-1 w, weights w, K = [-E -J; -J^T M]"
+    trace("contacts", formula, WEIGHTS, [*of_rows, *of_torques])
     tape, contacts = Tape(), contacts_at(model, q, options=options).each
     logarithms = [contact.logarithm() if contact.has_logarithm else None for contact in contacts]
     symbolic = [None if x is None else Motion.of(tape.variables(x.scalars())) for x in logarithms]

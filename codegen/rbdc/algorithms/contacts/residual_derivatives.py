@@ -1,8 +1,8 @@
 """Derivatives of the residuals of contacts with respect to q (tangent space) and v.
 
-A degree of freedom k has the column J, and its joint's body the velocity V_k. The parent of the body has the
+A degree of freedom k has the column J, and its joint's body the velocity V_k. The parent body has the
 velocity V_p and the acceleration A_p. A step of k changes the velocity V and the acceleration A of each body
-in its subtree. In coordinates that move with the subtree, with psi = V_p x J,
+that k carries. In coordinates that move with these bodies, with psi = V_p x J,
 
     dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dV/dqdot = J, dA/dqdot = psi + J x (V - V_k)
 
@@ -11,8 +11,9 @@ k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not b
 V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 by -Omega. The residual
 is then differentiated with dual numbers. Rows along the world's axes also turn with body 1.
 
-Dual numbers from q on take 0.85 to 1.05 times the operations of these formulas for legs and linkages, up to
-1.36 times for an arm of seven joints, and 2 to 5 times the time to trace.
+Instead of these formulas, the whole recursion could run over dual numbers. That takes 0.85 to 1.05 times the
+operations for legs and linkages and up to 1.36 times for an arm of seven joints. Recording the operations
+takes 2 to 5 times as long.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class ResidualStep(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes:
-    those of the joint accelerations (nv, nv each), with entries only between degrees of freedom of one joint.
+    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes: the
+    derivatives of the joint accelerations with respect to q and to v (nv, nv each), with entries only between
+    degrees of freedom of one joint.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]
@@ -65,8 +67,8 @@ def _rows(
     quantity: Callable[[ContactMotion], Motion],
     pushes: Sequence[Matrix],
 ) -> Matrix:
-    """Return the derivatives of a quantity (rows, nv). moved: (contact, effect of a degree of freedom on body
-    1, effect on body 2) -> the contact over dual numbers.
+    """Return the derivatives of a quantity of one contact (rows, nv). moved: (contact, effect of a degree of
+    freedom on body 1, effect on body 2) -> the contact over dual numbers.
     """
     columns: dict[int, list[Motion]] = {}
     for index, carried in contact.supports().items():

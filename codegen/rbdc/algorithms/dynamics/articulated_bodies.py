@@ -1,4 +1,6 @@
-"""Articulated-body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1, one axis at a time."""
+"""Articulated-body algorithm: Featherstone, Rigid Body Dynamics Algorithms, table 7.1. The axes of a joint
+are processed one by one.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ class Released(NamedTuple):
     u: U = IA s.
     inverse: 1 / D with D = s^T U + armature.
     gain: U D^-1.
-    left: the inertia that remains, IA - U D^-1 U^T.
+    left: inertia that the next axis or the parent carries, IA - U D^-1 U^T.
     """
 
     u: Force
@@ -25,7 +27,7 @@ class Released(NamedTuple):
 
 
 def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Released:
-    """Return the quantities of an axis s of a body with the articulated inertia `inertia`."""
+    """Return the quantities of an axis s that carries a body with the articulated inertia `inertia`."""
     u = inertia @ s
     inverse = 1.0 / (s.dot(u) + armature)
     gain = u.scaled(inverse)
@@ -33,7 +35,7 @@ def released(inertia: ArticulatedInertia, s: Motion, armature: Scalar) -> Releas
 
 
 def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
-    """Return the inertia of each body alone, with which recursions start."""
+    """Return the inertia of each body alone, the initial value of its articulated inertia."""
     inertia = m.array("IA", ArticulatedInertia)
     for b in m.down("IA = I"):
         inertia[b] = ArticulatedInertia.from_inertia(b.inertia())
@@ -43,7 +45,9 @@ def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
 def axes_released(
     b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
 ) -> Iterator[tuple[int, Released]]:
-    """Yield the index and the quantities of each axis of a joint, from the last axis to the first."""
+    """Yield the index and the quantities of each axis of a joint, from the last axis to the first. armature:
+    of each axis.
+    """
     for c in reversed(range(len(armature))):
         axis = released(inertia, b.columns()[c].s, armature[c])
         b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
@@ -53,8 +57,8 @@ def axes_released(
 
 
 def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array[tuple[Force, Scalar]]:
-    """Return U D^-1 and D^-1 of all axes. With all quantities in one frame, M = L^T D L with L_ij = s_j . U_i
-    D_i^-1 for each axis j above the axis i.
+    """Return U D^-1 and D^-1 of all axes. With all quantities in one frame, M = L^T D L, where L_ij = s_j .
+    U_i D_i^-1 for each earlier axis j of the joint of axis i or of an ancestor.
     """
     factors = m.array("factors", tuple)
     for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
@@ -75,9 +79,9 @@ def articulated_accelerations(
     """Return ddq + `reference` (nv) for bodies with the accelerations a = X a_parent + S qddot and the forces
     I a + p. bias: p. tau: torques. world: acceleration of the world.
 
-    For each axis of a joint, from the last to the first, u = tau - s^T p. Then IA - U D^-1 U^T and p + U D^-1
-    u remain. At a leaf, D^-1 u is added last: no other value waits for the sum, and its largest part, D^-1 u,
-    is rounded once.
+    For each axis of a joint, from the last to the first, u = tau - s^T p. The next axis or the parent gets IA
+    - U D^-1 U^T and p + U D^-1 u. At a leaf, D^-1 u is added last to ddq: no other value waits for this sum,
+    and its largest term, D^-1 u, is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)
@@ -88,7 +92,7 @@ def articulated_accelerations(
             remaining[c] = remaining[c] - columns[c].s.dot(p)
             left, p = axis.left, p + axis.gain.scaled(remaining[c])
             gain[columns[c]], ddq[columns[c]] = axis.gain, remaining[c] * axis.inverse
-        b.label("u = tau - s^T pA", "u", remaining)
+        b.label("u = tau - s^T pA, pA: bias force", "u", remaining)
         b.add_to_parent(inertia, left)
         b.add_to_parent(bias, p, "pA_parent += X* (pA + U D^-1 u)", "pA")
     for b in m.down("qddot = D^-1 (u - U^T a), a += s qddot"):
@@ -99,5 +103,5 @@ def articulated_accelerations(
             ddq[k] = solved + (chosen - moved) if b.leaf and b.joint.nv == 1 else chosen + rate
             a = a + k.s.scaled(rate)
         acceleration[b] = a
-        b.label("qddot = D^-1 (u - U^T a'), a = a' + S qddot", "a", a.scalars())
+        b.label("qddot = D^-1 (u - U^T a'), a = a' + S qddot, a' = X a_parent", "a", a.scalars())
     return ddq

@@ -2,9 +2,9 @@
 recursion of Echeandia and Wensing.
 
 C = sum of J^T (I Jdot + B J) over bodies with the Jacobian J and the inertia I. Take a body as a cloud of
-point masses m at r with velocity rdot, both in the body's frame. Then B y = (-p x w, tr(N) w - N^T w) for a
-motion y with angular part w, where p = sum m rdot and N = sum m r rdot^T. The pair (p, N) adds up over a
-subtree like an inertia.
+point masses m at r with velocity rdot, both in the body's frame. For a motion y with angular part w, B y =
+(-p x w, tr(N) w - N^T w), where p = sum m rdot and N = sum m r rdot^T. (p, N) of a subtree is the sum over
+its bodies, as for inertias.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class CoriolisFactor:
 
 
 class OneFrameFactor(CoriolisFactor):
-    """B as (p, n) with n = tr(N) 1 - N^T: applying B takes fewer operations, but B cannot be moved between
-    frames.
+    """B as (p, n) with n = tr(N) 1 - N^T. Applying it takes fewer operations than applying (p, N), but it
+    cannot be moved between frames.
     """
 
     @classmethod
@@ -108,8 +108,8 @@ class OneFrameFactor(CoriolisFactor):
 
 
 class Twice(OneFrameFactor):
-    """2 B, stored as B. If inertias are not constants, doubling the motion takes fewer operations than
-    doubling B.
+    """2 B, stored as B. `apply` doubles the motion: for inertias that are not constants, this takes fewer
+    operations than doubling B.
     """
 
     def apply(self, x: Motion) -> Force:
@@ -121,7 +121,8 @@ class Twice(OneFrameFactor):
 
 @dataclass(frozen=True)
 class Direction:
-    """A degree of freedom of a joint. The joint's parent moves by v_p and a_p, the joint's body by v.
+    """A degree of freedom of a joint. The parent body has the velocity v_p and the acceleration a_p, the
+    joint's body the velocity v.
 
     s: direction.
     psi_rate: psidot = v_p x s.
@@ -152,8 +153,8 @@ class CoriolisEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class ClimbingForces:
-    """Four forces of one degree of freedom, from which the entries in the rows and columns of ancestors
-    follow. B and I are those of the subtree.
+    """Four forces of one degree of freedom. Products with the directions of ancestors are entries of
+    matrices. B and I are those of the subtree, and for a Coriolis matrix B replaces 2 B.
 
     c_q: 2 B psidot + I psiddot.
     c_v: 2 B s + I (psidot + sdot).
@@ -207,9 +208,10 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
         for k in b.columns():
             direction[k] = Direction(k.s, zero, zero, zero if still else v.cross(k.s))
     for b in m.up():
-        b.label("p = sum m rdot, N = sum m r rdot^T of the subtree", "B", factor[b].scalars())
+        b.label("p = sum m rdot, N = sum m r rdot^T over the subtree's mass points", "B", factor[b].scalars())
         b.add_to_parent(factor, factor[b])
-    m.label_columns("C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j", "C", c)
+    formula = "C_ji = S_j^T X* (B S + IC Sdot), C_ij = (X* B^T S)^T S_j + (X* IC S)^T Sdot_j, Sdot = v x S"
+    m.label_columns(formula, "C", c)
     for k in m.columns():
         row = row_of(factor[k.body], composite[k.body], direction[k])
         for j, r in k.same(row):
@@ -220,8 +222,8 @@ def _entries(m: Machine, composite: Array[RigidInertia], name: str = "C") -> Arr
 
 
 def _along_curves(m: Numbers, v: Scalars, composite: Array[RigidInertia], c: Matrix) -> Matrix:
-    """Return G^T C G + G^T M dG/dt for mimic joints along curves with the Jacobian G. c: G^T C G. M includes
-    the armature.
+    """Return G^T C G + G^T M dG/dt, with the Jacobian G of all joints' coordinates for mimic joints along
+    curves. c: G^T C G. M includes the armature.
     """
     model, inertia = m.model, m.rows(inertia_matrix(m, composite))
     for index, start in enumerate(first_dofs(model)):

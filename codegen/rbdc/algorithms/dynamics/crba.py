@@ -33,8 +33,8 @@ def composite_inertias(m: Machine) -> Array[RigidInertia]:
 
 
 def inertia_matrix(m: Machine, composite: Array[RigidInertia], name: str = "M") -> Array[Scalar]:
-    """Return M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T F with F = IC
-    S_k for each column k and each column j above k.
+    """Return M over all degrees of freedom, both triangles, without the armature: M_jk = S_j^T IC_k S_k for
+    each degree of freedom k and each j of its joint or of an ancestor.
     """
     out = m.matrix(name)
     m.label_columns("M = S^T IC S, and S_j^T X* IC S for each ancestor j", "M", out)

@@ -1,8 +1,8 @@
 """Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
-The force along an entry of v depends only on this entry and on its coordinate and acceleration, even if
-joints follow others. With the armature K, the damping D, the stiffness S, the preload p, the dry friction F
-and its width w (`Problem`), and inverse dynamics ID and inertia H of the links alone,
+The drive force of an entry of v depends only on this entry, its coordinate and its acceleration, even if
+other joints follow its joint. With the armature K, the damping D, the stiffness S, the preload p, the dry
+friction F and its width w (`Problem`), and inverse dynamics ID and inertia H of the links alone,
 
     r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)
     tau = ID(q, v, a) + K a + r,     M = H + K,     dtau/dq = dID/dq + S
@@ -13,8 +13,8 @@ accelerates by f'' ydot^2: r then includes K f' f'' ydot^2.
 
 The choice of link frames and the regrouping of inertial parameters do not affect these forces. Source:
 Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
-friction jumps at zero velocity; a square root smooths the jump.
-Unlike tanh(v / w), the square root is exact in SIMD lanes, and its derivatives of all orders are algebraic.
+friction jumps at zero velocity; a square root smooths the jump. SIMD units have an instruction for correctly
+rounded square roots but none for tanh(v / w), and all derivatives of the square root are algebraic.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def with_drives(
 
 
 def without_resistance(model: Problem, tau: Scalars, q: Scalars, v: Scalars) -> Vector:
-    """Return tau - r(q, v) (nv): the torques that remain for the bodies and the motors."""
+    """Return tau - r(q, v) (nv): the torques that accelerate the bodies and the motors."""
     result = list(tau)
     for k, forces in enumerate(resistance(model, q, v)):
         for force in forces:
@@ -72,7 +72,7 @@ def resistance(model: Problem, q: Scalars, v: Scalars) -> list[Vector]:
 
 
 def resistance_by_v(model: Problem, v: Scalars) -> Vector:
-    """Return dr/dv along the diagonal (nv); dr/dq is `Problem.stiffness`."""
+    """Return the diagonal of dr/dv (nv). The diagonal of dr/dq is `Problem.stiffness`."""
     slopes = list(model.damping)
     for k, (friction, rate) in enumerate(zip(model.friction, v, strict=True)):
         for term in friction:

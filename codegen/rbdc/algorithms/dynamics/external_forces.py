@@ -2,8 +2,8 @@
 
 In the frame of the world, a force f is [force; moment about the world's origin] along the world's axes. In
 the frame of body i it is iX0* f with the full Pluecker transform (Caron). If the tree hangs on one free body,
-f is first expressed in the frame of this body: only the moments of the inputs then grow with the distance
-from the world's origin.
+f is first expressed in the frame of this body: then only the moments of the inputs grow with the distance
+from the world's origin, not those of later results.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def load_torque(
 ) -> list[Scalar]:
     """Return the sum of J_i^T (F_i, U_i) (nv; N, N m) at q (nq), with J_i the Jacobian of a point of body i.
 
-    `wrenches`: force F and moment U on each body (N, N m), along the axes of the world. `arms`: the point at
-    which F acts, in the body's frame (m). It moves with the body. Zhakatayev, Rogovchenko and Paetzold (2023)
-    describe these loads. Checked against virtual work and Pinocchio's Jacobians.
+    `wrenches`: force F and moment U on each body (N, N m), along the axes of the world. `arms`: the body's
+    point at which F acts, in the body's frame (m). Zhakatayev, Rogovchenko and Paetzold (2023) describe these
+    loads. Checked against virtual work and Pinocchio's Jacobians.
     """
     m, root = Numbers(model, q, trace=trace), free_root(model)
     there, force = in_one_frame(model, m.placements, trace), m.array("f", Force)
@@ -48,7 +48,7 @@ def load_torque(
         load, moment = (there[b.at].rotation.apply_transposed(x) for x in seen)
         arm = Vector3.of(arms[3 * b.at : 3 * b.at + 3])
         force[b] = wrench = Force(load, moment + arm.cross(load))
-        b.label("load in the body's frame", "fx", wrench.scalars())
+        b.label("load on the body, in the body's frame", "fx", wrench.scalars())
     return m.reduced_vector(joint_torques(m, force))
 
 
@@ -68,7 +68,7 @@ def loaded_machine(
 
 
 def joint_torques(m: Machine, force: Array[Force], name: str = "tau") -> Array[Scalar]:
-    """Return tau = S^T f, and replace the forces on bodies by the forces on their subtrees."""
+    """Return tau = S^T f. Replace each body's entry of `force` by the force f on its subtree."""
     tau = m.vector(name)
     for b in m.up("tau = S^T f, f_parent += X* f"):
         torques = [k.s.dot(force[b]) for k in b.columns()]
@@ -103,6 +103,6 @@ def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
 
 
 def of_subtrees(model: Problem, forces: Sequence[Force]) -> list[Force]:
-    """Return, for each joint, the sum of the forces on its subtree; all forces are in one frame."""
+    """Return, for each body, the sum of the forces on its subtree. All forces are in one frame."""
     m = OneFrame(model)
     return m.in_order(subtree_sums(m, Entries(known=dict(enumerate(forces)))))

@@ -43,8 +43,8 @@ def solved_by_articulated_bodies(
 def by_cholesky(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """Return ddq = M^-1 (tau - bias) with sparse M = L^T D L: the cheapest method on arms, and the only one
-    with coupled mimic joints.
+    """Return ddq = M^-1 (tau - bias) with sparse M = L^T D L. This is the cheapest method for arms, and the
+    only one for coupled mimic joints.
     """
     return solved_by_cholesky(model, q, v, tau, fext, trace)[0]
 
@@ -52,10 +52,11 @@ def by_cholesky(
 def by_articulated_bodies(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Vector:
-    """Return ddq by the articulated-body algorithm (by `by_cholesky` if joints are coupled). The bias forces
-    are the wrenches of inverse dynamics at reference accelerations.
+    """Return ddq by the articulated-body algorithm, or by `by_cholesky` if joints are coupled. The bias
+    forces are the wrenches of inverse dynamics at reference accelerations.
 
-    These wrenches contain all effects of velocities, so there are no bias accelerations. Gravity enters as an
+    The bias forces contain all effects of velocities, so there are no bias accelerations. Gravity enters as
+    an
     acceleration of the world: in the bias it would cancel with the accelerations that it causes and lose
     digits. If all roots are free, gravity is part of their reference accelerations instead.
     """

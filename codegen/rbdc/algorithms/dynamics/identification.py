@@ -1,11 +1,10 @@
-"""The torque regressor Y over all parameters pi (`rbdc.algorithms.tools.parameters`): those of links, of
-payloads, and of the drives of joints. Further, products with Y that do not form Y, and the derivatives of
-forward dynamics:
+"""The torque regressor Y over the parameters pi of links, payloads and joint drives
+(`rbdc.algorithms.tools.parameters`), products with Y that do not form Y, and derivatives with respect to pi:
 
     w^T dtau/dpi = w^T Y,     dddq/dpi = -M^-1 Y,     w^T dddq/dpi = -(M^-1 w)^T Y
 
-with Y at the accelerations that forward dynamics returns. The ten entries of w^T Y for a body are its ten
-unit wrenches (`body_regressor`) times its velocity at the joint velocities w.
+In the last two formulas, Y is taken at the accelerations that forward dynamics returns. The ten entries of
+w^T Y for a body are its ten unit wrenches (`body_regressor`) times its velocity at the joint velocities w.
 """
 
 from __future__ import annotations
@@ -61,8 +60,8 @@ def whole_regressor(
 def weighted_regressor(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, w: Scalars, trace: Trace = silent
 ) -> Vector:
-    """Return w^T Y (np) without forming Y. On a joint-space model, parameters are in the bodies' own frames,
-    not in the chosen frames. Checked: w^T Y parameters = w . rnea(q, v, a).
+    """Return w^T Y (np) without forming Y. Parameters are in the bodies' own frames, also if the model is a
+    `JointSpaceModel` with chosen frames. Checked: w^T Y parameters = w . rnea(q, v, a).
     """
     products: Vector = []
     if "links" in model.regressor:

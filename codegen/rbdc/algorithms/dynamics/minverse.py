@@ -10,8 +10,8 @@ from rbdc.spatial import Scalars
 
 
 def minverse(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
-    """Return M(q)^-1 (nv, nv) as W D^-1 W^T with W = L^-1. If the tree has branches, this takes fewer
-    operations than solves with L.
+    """Return M(q)^-1 (nv, nv) as W D^-1 W^T with M = L^T D L and W = L^-1. If the tree has branches, this
+    takes fewer operations than solves with L.
     """
     return InverseFactor(Factorisation(crba(model, q, trace))).inverse()
 
@@ -22,12 +22,12 @@ def minverse_of_branches(model: Problem, q: Scalars, trace: Trace = silent) -> M
 
 
 def inverse_factors(model: Problem, q: Scalars, trace: Trace = silent) -> tuple[Matrix, Matrix]:
-    """Return `as_matrices` of M = L^T D L, for generated code that solves in a loop over columns."""
+    """Return `as_matrices` of M(q), for generated code that solves in a loop over columns."""
     return as_matrices(Factorisation(crba(model, q, trace)), trace)
 
 
 def as_matrices(factors: Factorisation, trace: Trace) -> tuple[Matrix, Matrix]:
-    """Return L without its diagonal, and D^-1 as a diagonal matrix."""
+    """Return L of L^T D L without its diagonal, and D^-1 as a diagonal matrix."""
     for k, row in enumerate(factors.lower):
         trace("M = L^T D L", f"row {k} of L", f"L{k}", row)
     pivots = zeros(factors.size, factors.size)

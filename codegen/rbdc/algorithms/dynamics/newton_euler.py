@@ -1,6 +1,7 @@
 """Inverse dynamics by Newton and Euler. A pass from the root to the leaves computes the motions of bodies and
-the wrenches f that these motions require (`rbdc.algorithms.body_motion`). A pass back computes tau = S^T f
-and adds f of each body to f of its parent. `rbdc.algorithms.dynamics.drives` adds the forces of drives.
+the wrenches f that these motions require (`rbdc.algorithms.body_motion`). A pass from the leaves to the root
+computes tau = S^T f and adds f of each body to f of its parent. `rbdc.algorithms.dynamics.drives` adds the
+forces of drives.
 
 Sources: Luh, Walker and Paul (1980); Khalil and Gautier for the sparse inertial parameters.
 """
@@ -49,7 +50,7 @@ def gravity_torque(model: Problem, q: Scalars, trace: Trace = silent) -> list[Sc
 
 
 def inverse_dynamics(m: Machine, world: MotionKind, name: str = "tau") -> Array[Scalar]:
-    """Return tau = S^T f of the forces of subtrees, without drives."""
+    """Return tau = S^T f with the force f that moves each subtree, without drives."""
     return joint_torques(m, forces_needed(m, world)[0], name)
 
 
@@ -72,11 +73,11 @@ def forces_needed(
 
 def reference_pass(m: Numbers, gravity: Vector3) -> tuple[Array[Force], list[Scalar]]:
     """Return the wrenches on bodies at reference accelerations of the joints, and these accelerations (nv).
-    Forward dynamics computes the difference from them.
+    Forward dynamics solves for the difference of ddq from the reference accelerations.
 
     At the reference accelerations no body accelerates along its joint, and a free root falls freely. This
-    takes fewer operations than zero accelerations. Coupled joints and joints with armature have the reference
-    acceleration zero.
+    takes fewer operations than zero joint accelerations. Coupled joints and joints with armature have the
+    reference acceleration zero.
     """
     joints = Counter(body.index_v for body in m.model.bodies)
 

@@ -3,8 +3,8 @@
 
 The motions are those of `rbdc.algorithms.dynamics.newton_euler`, with classical accelerations and without
 linear velocities. `regressor_by_forces` carries the ten unit wrenches of each body up to the root.
-`regressor_by_axes` carries the axes of the joints above down to the body. Generated code uses the one that
-takes fewer operations.
+`regressor_by_axes` carries the axes of ancestors' joints down to the body. Generated code uses the function
+that takes fewer operations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rbdc.spatial.scalars import is_zero
 from rbdc.spatial.vectors import AXES
 
 PARAMETERS_PER_BODY = 10
-"""m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz; moments are about the origin of the joint's frame."""
+"""m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz. The last nine are about the origin of the body's frame."""
 
 _Rows: TypeAlias = Callable[[NumberBody, list[Force]], Iterator[tuple[int, list[Scalar]]]]
 """rows(b, forces) yields the indices and entries of the rows of Y that a body's ten forces affect."""
@@ -35,14 +35,14 @@ Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Mat
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
-"""Axes count as parallel if all entries of their cross product are smaller than this. A missed pair costs
-operations, not accuracy.
+"""Axes count as parallel if all entries of their cross product are smaller than this. A missed pair of
+parallel axes costs operations, not accuracy.
 """
 
 
 def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 * nbodies) with Y pi = rnea(q, v, a) (tested) and the stacked parameters pi of the
-    moving bodies. The forces cross a series of joints with parallel axes in one step.
+    """Return Y (nv, 10 * nbodies): Y times the stacked parameters of the moving bodies is rnea(q, v, a)
+    (tested). Forces are transformed across a series of joints with parallel axes in one step.
     """
 
     def rows(b: NumberBody, forces: list[Force]) -> Iterator[tuple[int, list[Scalar]]]:
@@ -55,13 +55,13 @@ def regressor_by_forces(model: Problem, q: Scalars, v: Scalars, a: Scalars, trac
             if not body.rooted and not _is_parallel(model, body.at):
                 forces, below = [below.act_force(force) for force in forces], None
 
-    formula = "Y_j = S_j^T X* (F, N) for each unit parameter"
+    formula = "Y_j = S_j^T X* (F, N), wrench (F, N) of each unit parameter"
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
 def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace: Trace = silent) -> Matrix:
-    """Return Y (nv, 10 * nbodies). This takes fewer operations than `regressor_by_forces` for single arms and
-    for robots with several arms.
+    """Return Y (nv, 10 * nbodies). For robots with one or several arms, this takes fewer operations than
+    `regressor_by_forces`.
     """
     axes: list[list[tuple[int, Motion]]] = []
 
@@ -71,7 +71,7 @@ def regressor_by_axes(model: Problem, q: Scalars, v: Scalars, a: Scalars, trace:
         axes.append([*((row, b.from_parent(axis)) for row, axis in above), *axes_of_body])
         return ((row, [axis.dot(force) for force in forces]) for row, axis in axes[b.at])
 
-    formula = "Y_j = (X^-1 S_j)^T (F, N) for each unit parameter"
+    formula = "Y_j = (X^-1 S_j)^T (F, N), wrench (F, N) of each unit parameter"
     return _by_rows(Numbers(model, q, v, a, trace=trace), rows, formula)
 
 
@@ -129,12 +129,12 @@ def regressor_of_chosen_frames(
 
 
 def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
-    """Map a row from the parameters in a chosen frame, at R and p in the body's frame, to the parameters in
-    the body's frame.
+    """Map a row of Y for the parameters in a chosen frame, at R and p in the body's frame, to a row for the
+    parameters in the body's frame.
 
-    The row times the parameters is y_m m + y_h . h + tr(S J), with the mass m, the first moment h and the
-    inertia J. The rotation yields R y_h and R S R^T. The shift to p subtracts 2 (p . h) 1 - p h^T - h p^T
-    from J, adds m (p^2 1 - p p^T) to J, and subtracts m p from h.
+    The row (y_m, y_h, S) times the parameters is y_m m + y_h . h + tr(S J), with the mass m, the first moment
+    h and the inertia J. The rotation yields R y_h and R S R^T. The shift to p subtracts 2 (p . h) 1 - p h^T -
+    h p^T from J, adds m (p^2 1 - p p^T) to J, and subtracts m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries
