@@ -1,9 +1,9 @@
 """Additional terms of the derivatives of inverse dynamics for joints that follow others along curves.
 
 Joint k follows a joint with the coordinate y along the curve f(y): v_k = f' ydot and a_k = f'' ydot^2 + f'
-yddot. F_k is the force of the drive of k. tau_tree and M are the torques and the inertia matrix of all
-joints, M_k is column k of M, and G is the Jacobian of their coordinates. With tau = G^T tau_tree, the
-curvature adds
+yddot. F_k is the force of the drive of k. tau_tree and M are the torques and the inertia matrix of all joints
+of the tree, M_k is column k of M, and tau_k the torque of joint k. G is the Jacobian of all joints'
+coordinates with respect to q. With tau = G^T tau_tree, the curvature adds
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot
@@ -30,10 +30,10 @@ def add_bends(
     tree: tuple[Matrix, Matrix],
     by: tuple[Matrix, Matrix],
 ) -> None:
-    """Add the terms to dtau/dq and dtau/dv (nv, nv each).
+    """Add the terms of the module's docstring to dtau/dq and dtau/dv (nv, nv each).
 
     rates: v and a (nv each).
-    forces: forces on the subtree of each body, in the body's frame.
+    forces: force that moves the subtree of each body, in the body's frame.
     tree: dtau_tree/dv and M, without drives.
     by: dtau/dq and dtau/dv.
     Checked against dual numbers and differences.

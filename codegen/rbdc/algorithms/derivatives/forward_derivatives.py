@@ -27,8 +27,8 @@ def aba_derivatives(
     *,
     inverse_of: Callable[[InverseFactor], Matrix] = InverseFactor.inverse,
 ) -> tuple[Matrix, Matrix, Matrix]:
-    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 = W D^-1 W^T (nv, nv each). W = L^-1 has the zeros of L
-    between branches. Checked against the reference.
+    """Return ddq_dq, ddq_dv and ddq_dtau = M^-1 = W D^-1 W^T (nv, nv each), with M = L^T D L. W = L^-1 has
+    the zeros of L between branches. Checked against the reference.
     """
     return values_and_derivatives(model, q, v, tau, fext, trace, inverse_of=inverse_of)[1]
 
@@ -66,7 +66,7 @@ def derivatives_to_solve(
     model: Problem, q: Scalars, v: Scalars, tau: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> tuple[Matrix, Matrix, Matrix, Matrix, Matrix, Matrix]:
     """Return B_q, B_v, K_q, K_v, L, D^-1 with M (ddq_dq - K_q) = B_q, M (ddq_dv - K_v) = B_v and M = L^T D L.
-    The remaining solve is the same for every column, so columns can run side by side.
+    The remaining solve is the same for every column, so columns can share SIMD lanes.
     """
     factors = Factorisation(crba(model, q, trace))
     _, *by = inverse_dynamics_derivatives(model, q, v, tau, fext, trace, factors)
@@ -95,17 +95,19 @@ def inverse_dynamics_derivatives(
 
 
 def root_columns_are_known(model: Problem) -> bool:
-    """Return whether the columns of free roots are M times known vectors; armature of a root prevents it."""
+    """Return whether dtau_dq and dtau_dv have known multiples of M in the columns of free roots: whether no
+    free root has armature.
+    """
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 
 
 def known_root_columns(model: Problem, q: Scalars, v: Scalars) -> tuple[Matrix, Matrix]:
-    """Return the parts of ddq_dq and ddq_dv (nv, nv each) that need no solve. They are in the rows and
-    columns of free roots. In inverse dynamics, these columns are -M times the parts.
+    """Return the parts K_q and K_v (nv, nv each) of ddq_dq and ddq_dv that need no solve. They are in the
+    rows and columns of free roots. dtau_dq and dtau_dv have -M K_q and -M K_v in these columns.
 
     Let g be the world's acceleration in the root's frame, (v, w) the root's velocity and e_k a unit vector.
-    The parts are e_k x g for the root's orientation and e_k x w for its linear velocity. For its angular
-    velocity they are v x e_k in the linear rows and e_k x w in the angular rows.
+    In the linear rows, the parts are e_k x g (orientation), e_k x w (linear velocity) and v x e_k (angular
+    velocity). In the angular rows, the part is e_k x w (angular velocity).
     """
     by_q, by_v = zeros(model.nv, model.nv), zeros(model.nv, model.nv)
     positions = joint_positions(model, q)

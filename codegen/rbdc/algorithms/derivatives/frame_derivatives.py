@@ -2,15 +2,16 @@
 and Mansard, section III-D.
 
 In the coordinates of the frame, a step of degree of freedom k changes every motion m on the root's side of
-the joint by -s_k x m, where s_k = X^-1 S_k. It changes nothing between the joint and the frame. Let v_l and
-a_l be the velocity and acceleration of the joint's parent body, d the velocity of the frame relative to the
-parent body, and b the velocity of the frame relative to the joint's body (d = S_k qdot + b):
+the joint by -s_k x m, where s_k = X^-1 S_k. Motions between the joint and the frame do not change. Let v_l
+and a_l be the velocity and acceleration of the joint's parent body, d the velocity of the frame relative to
+the parent body, and b the velocity of the frame relative to the joint's body (d = S_k qdot + b):
 
     dv/dq_k = v_l x s_k                        dv/dv_k = s_k
     da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
-In other references the step moves the coordinates as well. A motion X m in WORLD changes by X (s_k x m), a
-motion R m in LOCAL_WORLD_ALIGNED by R (w_k x m), with the angular part w_k of s_k.
+In other references, a term is added because the step moves the frame. With the placement (R, p) = X of the
+frame, a motion X m in WORLD changes by X (s_k x m) more. A motion R m in LOCAL_WORLD_ALIGNED changes by R
+(w_k x m) more, with the angular part w_k of s_k.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def frame_classical_acceleration_derivatives(
 
 
 def classical_change(acceleration: Motion, velocity: Motion, at: Motion) -> Motion:
-    """Return the change of the classical acceleration from the changes of the spatial acceleration and of the
-    velocity `at`.
+    """Return the change of the classical acceleration. acceleration, velocity: changes of the spatial
+    acceleration and of the velocity. at: the velocity.
     """
     more = velocity.angular.cross(at.linear) + at.angular.cross(velocity.linear)
     return Motion(acceleration.linear + more, acceleration.angular)

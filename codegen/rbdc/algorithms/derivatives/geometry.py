@@ -3,19 +3,19 @@
 Derivation, with spatial vectors in one frame. A step e of the placement of joint b, in the joint's frame,
 moves the subtree of b like an additional joint at rest between b and its parent. The parent has the velocity
 v and the acceleration a (the world has the acceleration -g). By
-`rbdc.algorithms.derivatives.rnea_derivatives`, with I, B and f of subtrees,
+`rbdc.algorithms.derivatives.rnea_derivatives`, for a degree of freedom j and with I, B and f of subtrees,
 
     psidot = v x e,     psiddot = a x e + v x psidot
 
-    dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 for j of b or of a descendant
-    dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      for j of an ancestor
+    dtau_j/de = s_j^T (2 B_j psidot + I_j psiddot)                 if j is of joint b or of a descendant
+    dtau_j/de = s_j^T (2 B_b psidot + I_b psiddot + e x* f_b)      if j is of an ancestor
 
 The first formula is the product of e with the force
 
     v x* (v x* r - r_b) - a x* r,     r = I_j s_j,     r_b = 2 B_j^T s_j
 
-The force F_j on the subtree of j that is constant in the world does not move with e: e^T (s_j x* F_j) is
-subtracted from the first formula, and f_b excludes such forces.
+External forces that are constant in the world do not move with e. With their sum F_j on the subtree of j, e^T
+(s_j x* F_j) is subtracted from the first formula, and f_b excludes these forces.
 
 Zhakatayev, Rogovchenko and Paetzold (2023), section VI, leave derivatives of torques with respect to lengths
 to further work.
@@ -51,7 +51,7 @@ class Seat:
     a: Motion
 
     def directions(self) -> list[Motion]:
-        """Return the steps of the placement: along the axes of the joint's frame, then about them."""
+        """Return the unit steps e of the placement: along the axes of the joint's frame, then about the axes."""
         units = ([1.0 if k == row else 0.0 for row in range(6)] for k in range(6))
         return [self.placement.act(Motion.of(unit)) for unit in units]
 
@@ -65,7 +65,9 @@ class Seat:
         return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
-        """Return the six entries dtau_j/de for j of this joint or of a descendant. follows: s_j x* F_j."""
+        """Return the six entries dtau_j/de for j of this joint or of a descendant. r, r_b: of j. follows: s_j
+        x* F_j.
+        """
         felt = self.v.cross_force(self.v.cross_force(r) - r_b) - self.a.cross_force(r) - follows
         return self.placement.act_inverse_force(felt)
 
@@ -76,10 +78,9 @@ def rnea_geometry_derivatives(
     """Return the derivatives of tau with respect to the placements (nv, 6 * njoints; N or N m, per m or rad)
     at q (nq), v and a (nv each).
 
-    Column 6 * b + k is the derivative with respect to e_k, where the placement X of joint b on its parent
-    becomes X exp(e). Joints that follow others have columns too.
-    Checked against differences of compiled packages with moved joints, and against dual numbers through
-    `rbdc.algorithms.reference.rnea`.
+    Column 6 * b + k is the derivative with respect to e_k, if the placement X of joint b on its parent
+    becomes X exp(e). Joints that follow others have columns too. Checked against differences of compiled
+    packages with moved joints, and against dual numbers through `rbdc.algorithms.reference.rnea`.
     """
     following = () if fext is None or model.world_forces else fext
     m = RootFrame(model, q, v, a, following, trace)
@@ -116,7 +117,7 @@ def geometry_derivatives(
         b.add_to_parent(factor, factor[b])
         b.add_to_parent(force, force[b])
     entries = m.by_bodies(name, Force)
-    for b in m.down("derivatives of the torques of ancestors, of this joint and of its descendants"):
+    for b in m.down("derivatives of torques with respect to the placement of this joint"):
         for k in b.above():
             entries[k, b] = Force.of([k.s.dot(x) for x in steps[b]])
         for columns in (b.columns(), b.below()):

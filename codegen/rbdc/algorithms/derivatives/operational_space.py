@@ -5,8 +5,8 @@ With the columns x_a of Jbar = M^-1 J^T Lambda and the rows L_a of Lambda,
     dLambda_ab/dq_k = x_a^T dM/dq_k x_b - L_a (dJ/dq_k) x_b - L_b (dJ/dq_k) x_a
 
 dM/dq and dJ/dq are not formed. (dJ/dq_k) x is the derivative, with respect to q_k, of the frame's velocity at
-the joint velocities x. At the joint velocities x_a, let V_a be the velocity of the parent of joint k, and P_a
-the momentum of all bodies that joint k carries:
+the joint velocities x. At the joint velocities x_a, let V_a be the velocity of the parent body of joint k,
+and P_a the momentum of all bodies that joint k carries. Then
 
     x_a^T dM/dq_k x_b = -(S_k x V_a) . P_b - (S_k x V_b) . P_a
 
@@ -31,7 +31,7 @@ from rbdc.model.joints.coupling import CouplingAt
 from rbdc.spatial import Force, Motion, Scalars
 
 PAIRS = [(a, b) for a in range(SIZE) for b in range(a + 1)]
-"""Entries of a lower triangle, row by row."""
+"""Row and column of each entry of the lower triangle of Lambda, row by row."""
 
 
 def operational_space_inertia_derivatives(
@@ -43,7 +43,7 @@ def operational_space_inertia_derivatives(
     options: ContactOptions = DEFAULTS,
     rows: Scalars | None = None,
 ) -> tuple[Matrix, Matrix]:
-    """Return dLambda/dq (36, nv) in the tangent space, and Lambda (6, 6), as in `operational_space_inertia`.
+    """Return dLambda/dq in the tangent space (36, nv; row 6 * a + b for entry [a, b]), and Lambda (6, 6).
     Checked against differences and dual numbers.
     """
     factors, jacobian = Factorisation(crba(model, q)), frame_jacobian(model, q, frame, reference)
@@ -84,7 +84,7 @@ def inertia_changes(model: Problem, q: Scalars, inverse: Scalars, trace: Trace =
 
 
 def _moving(m: Numbers, x: Scalars) -> tuple[Array[Motion], Array[Force]]:
-    """Return the velocity of the body above each joint, and the momentum of all bodies that the joint
+    """Return, for each joint, the velocity of the parent body and the momentum of all bodies that the joint
     carries, at joint velocities x (nv), in the frame of the joint's body.
     """
     above, moving = m.array("above", Motion), m.array("V", Motion, Motion.zero())

@@ -5,9 +5,10 @@ For a product with a direction, `newton_euler` runs over dual numbers. For a wei
 Hessian of a weighted sum times a direction is the derivative of the gradient along this direction
 (Pearlmutter, 1994): the recording scalars are dual numbers, and the cost is a few evaluations.
 
-Forward dynamics uses Carpentier and Mansard's equation (24). M is factored once for all solves. The rows of
--M^-1 dID with weights w are the rows of -dID with weights s = M^-1 w. Along a direction, -dID^T s changes
-with q and v, with the accelerations, and with ds = -M^-1 dM s.
+Forward dynamics uses Carpentier and Mansard's equation (24): its derivatives are -M^-1 dID, with the
+derivatives dID of inverse dynamics. M is factored once for all solves. With s = M^-1 w, the weighted sum w^T
+M^-1 dID is s^T dID. Along a direction, s^T dID changes with q, v and the accelerations, and because s changes
+by ds = -M^-1 dM s.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ def rnea_tangent(
     trace: Trace = silent,
     at: Callable[[Problem, Scalars], Problem] = lambda model, _: model,
 ) -> Vector:
-    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv). at: returns the model at a configuration, needed if
-    joints follow others along curves. Checked against the same product of `rnea_derivatives`.
+    """Return dtau_dq dq + dtau_dv dv + dtau_da da (nv). at: (model, q) -> the model at q, if joints follow
+    others along curves. Checked against the same product of `rnea_derivatives`.
     """
     dq, dv, da = directions
     moving = tangents(q, configuration_rate(model, q, dq))
@@ -49,7 +50,7 @@ def rnea_tangent(
 
 
 def values_and_rates(trace: Trace) -> Trace:
-    """Return the trace of dual numbers that records their values, then their rates."""
+    """Return a trace for dual numbers that passes first their values, then their rates to `trace`."""
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [value_of(x) for x in values])
@@ -100,8 +101,8 @@ def rnea_adjoint(
 def external_torque_adjoint(
     model: Problem, q: Scalars, w: Scalars, fext: Sequence[Force], trace: Trace = silent
 ) -> tuple[Vector, Vector]:
-    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 * njoints) for tau = sum of J^T fext. w^T dtau_dfext are
-    the velocities J w of the bodies. Checked against the same products of the derivatives of
+    """Return w^T dtau_dq (nv) and w^T dtau_dfext (6 * njoints) for tau = sum of J^T fext. The second result
+    is the velocities J w of the bodies. Checked against the same products of the derivatives of
     `external_torque`.
     """
     tape = Tape()
@@ -113,7 +114,9 @@ def external_torque_adjoint(
 
 
 def there_and_back(tape: Tape, trace: Trace) -> Trace:
-    """Return a trace that announces values of recorded scalars at once, and adjoints in the reverse pass."""
+    """Return a trace for scalars on `tape`. It passes their values to `trace` at once, and their adjoints in
+    the reverse pass.
+    """
 
     def record(section: str, formula: str, symbol: str, values: Scalars) -> None:
         trace(section, formula, symbol, [adjoint.value_of(x) for x in values])
@@ -156,7 +159,8 @@ def rnea_hessian_product(
     trace: Trace = silent,
 ) -> Vectors:
     """Return the derivatives of w^T dtau_dq, w^T dtau_dv and w^T dtau_da (nv each) along the direction (dq,
-    dv, da). w may be dual numbers. Checked against `rnea_hessian_vector` times the direction.
+    dv, da). If w is dual numbers, their rates are included. Checked against `rnea_hessian_vector` times the
+    direction.
     """
     dq, dv, da = direction
     moving = tangents(q, configuration_rate(model, q, dq))

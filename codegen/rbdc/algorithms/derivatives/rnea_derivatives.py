@@ -1,5 +1,5 @@
-"""First derivatives of inverse dynamics from the leaves up: IDSVA of Singh, Russell and Wensing, in body
-frames.
+"""First derivatives of inverse dynamics from the leaves to the root: IDSVA of Singh, Russell and Wensing, in
+body frames.
 
 Derivation, with spatial vectors in one frame. Body k moves by v_k and a_k (the world by an acceleration -g)
 and requires the force f_k = I a_k + v_k x* I v_k. Joint i exerts tau_i = s_i^T f with the force f on its
@@ -7,10 +7,11 @@ subtree. A direction s_j of joint j, whose parent p moves by v_p and a_p, has
 
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
-Derivatives with respect to q_j: a step along s_j moves the subtree of j and not p. If p moved along with the
-subtree, everything would only be rotated. Seen from the subtree, the difference is that p has psidot_j more
-velocity and a_p x s_j more acceleration. For any body k of the subtree, v_k changes by psidot_j. a_k changes
-by a_p x s_j and, because it contains v x S qdot of every joint between p and k, by psidot_j x (v_k - v_p):
+Derivatives with respect to q_j: a step along s_j moves the subtree of j and not p. If p moved along, the
+whole tree would only move as a rigid body. Seen from the subtree, the difference is that p has
+psidot_j more velocity and a_p x s_j more acceleration. For any body k of the subtree, v_k changes by
+psidot_j. a_k changes by a_p x s_j and, because it contains v x S qdot of every joint between p and k, by
+psidot_j x (v_k - v_p):
 
     v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
 
@@ -32,9 +33,10 @@ subtree of i,
     dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
     dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
-So four forces of each direction i are carried to the root, and each ancestor takes its entries from them:
+So four forces of each direction i are carried to the root. Their products with an ancestor's directions are
+entries of the matrices:
 
-    c_q = 2 B psidot_i + I psiddot_i, and s_i x* f from the parent on
+    c_q = 2 B psidot_i + I psiddot_i (plus s_i x* f for ancestors of joint i)
     c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
 
 Three measures save operations. First, accelerations are classical: psiddot = (U s_v + a x s_w + 2 v x (w x
@@ -117,7 +119,7 @@ class Travelling(BodyMotion):
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
         """Return psidot and psiddot of a direction s, in the frame of the joint's body. self: motion of the
-        joint's parent.
+        parent, also in this frame.
         """
         psi_rate = Motion(self.w.cross(s.linear) + self.v.cross(s.angular), self.w.cross(s.angular))
         doubled = psi_rate + psi_rate
@@ -129,11 +131,11 @@ class Travelling(BodyMotion):
 
 
 class Sweeping(SpatialMotion):
-    """A spatial motion for bodies whose inertias are not constants: v x S qdot comes from v x s of each
-    direction, and the force is I a + B v.
+    """A spatial motion for bodies whose inertias are not constants. It computes v x S qdot from v x s of each
+    direction, and the force as I a + B v.
     """
 
-    law = "f = I a + B v"
+    law = "f = I a + B v, B: Coriolis factor"
 
     def turned(self, b: Body) -> Motion:
         return motion_sum((self.v.cross(k.s) for k in b.columns()), b.rates())
@@ -209,8 +211,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. A degree of freedom has
-    entries with those of its joint and of its ancestors.
+    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. Entries [i, j] are nonzero
+    only if i and j are of one joint, or one of an ancestor of the other.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -251,7 +253,9 @@ def moving_bodies(m: Machine, world: MovingKind) -> MovingBodies:
 
 
 def accelerate(m: Machine, bodies: MovingBodies) -> None:
-    """Add the effect of joint accelerations to `bodies`, which have none. m: a machine without v."""
+    """Add the effect of joint accelerations to `bodies`, which were computed without them. m: a machine with
+    zero joint velocities.
+    """
     for b, carried, motion, _ in body_motions(m, Sweeping.of_world(Vector3.zero())):
         for k in b.columns():
             known, (_, second) = bodies.direction[k], carried.rates_of(k.s)
@@ -262,10 +266,12 @@ def accelerate(m: Machine, bodies: MovingBodies) -> None:
 def columns_of(
     m: Machine, bodies: MovingBodies, names: Sequence[str], *, root_columns: bool = True
 ) -> tuple[Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return dtau/dq, dtau/dv and M of moving bodies, with these names."""
+    """Return dtau/dq, dtau/dv and M of moving bodies, as matrices with the given `names`."""
     force, composite, factor, direction = bodies.force, bodies.composite, bodies.factor, bodies.direction
     for b in m.up("sums over subtrees"):
-        b.label("p = 2 sum m rdot, N = 2 sum m r rdot^T of the subtree", "B", factor[b].scalars())
+        b.label(
+            "p = 2 sum m rdot, N = 2 sum m r rdot^T over the subtree's mass points", "B", factor[b].scalars()
+        )
         b.label("fC: force of the subtree", "fC", force[b].scalars())
         b.label("IC = I + sum of X* IC_child X: composite inertia", "IC", composite[b].scalars())
         b.add_to_parent(composite, composite[b])
@@ -328,7 +334,9 @@ class Root:
     v: Vector3
 
     def columns(self, s: Motion, row: ClimbingForces, *, by_q: bool) -> tuple[Scalar, Scalar]:
-        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root."""
+        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root. row: forces
+        of the degree of freedom of the row.
+        """
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)
         f, n = row.r.linear, row.r.angular

@@ -14,21 +14,22 @@ the operators of the paper's Algorithm 1 (`rbdc.algorithms.reference.derivatives
     A0 z      = z x* I s                          = (w_z x f,   u_z x f + w_z x n)
     B(I, s) z = A0 z + A1 z                       = (-2 f x w_z,  L w_z - n x w_z)
 
-B of the subtree, doubled as in the paper, is a pair (p, N) with B z = (-p x w_z, N w_z). A3 is a pair (p',
-N') of the same form, where f', n' and L' are f, n and L of psidot instead of s:
+B of the subtree, doubled as in the paper, is a pair (p, N) with B z = (-p x w_z, N w_z). The operator A3 is a
+pair (p', N') of the same form. With f', n' and L' computed from psidot instead of s,
 
     A3 = B(I, psidot) + s x* B - B s x:  p' = w x p + 2 f',  N' = [w]N - N[w] - [u][p] + L' - [n']
 
-Let b = p x u + N^T w be the angular part of B^T s, and let psidot_j = (u'_j, w'_j). For a direction j above
-i, u9 of the paper and the angular parts of u8 and u11, whose linear parts are not needed, are
+Let b = p x u + N^T w be the angular part of B^T s, and let psidot_j = (u'_j, w'_j). For a direction j of the
+joint of i or of an ancestor, the vectors u8, u9 and u11 of the paper (only the angular parts of u8 and u11)
+are
 
     u9 = s_j x* (f, n),   u11 = 2 f x u_j + L w_j + n x w_j
     u8 = w_j x b - (2 f x u'_j + L w'_j + n x w'_j)
 
-The three indices of a tensor's entry are degrees of freedom on one path to the root. Let d be the deepest. If
-the row x (the torque) belongs to an ancestor of d, the entry is s_x times a force that depends on d and the
-third index y. If the row is d, the entry is a product of u8, u9 or u11 of d and one other index with a motion
-of the third.
+An entry is nonzero only if its three indices are degrees of freedom on one path to the root. Let d be the
+deepest. If the row x (the index of the torque) belongs to an ancestor of d, the entry is s_x times a force
+that depends on d and the third index y. If the row is d, the entry is a motion of one other index times u8,
+u9 or u11, which depend on d and the third index.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Subtree:
         return Subtree(inertia, self.p + other.p, self.n + other.n, force)
 
     def row(self, d: Direction) -> ClimbingForces:
-        """Return the forces of a degree of freedom."""
+        """Return the four forces of a degree of freedom d that moves this subtree."""
         return row_of(OneFrameFactor(self.p, self.n), self.inertia, d)
 
     def scalars(self) -> list[Scalar]:
@@ -98,10 +99,11 @@ class TreeInMotion:
 
     directions: direction of each degree of freedom.
     subtrees: sums over the subtree of each body.
-    joints: joint of each degree of freedom.
-    first: for each degree of freedom, the first one of its joint.
+    joints: index of the joint of each degree of freedom.
+    first: for each degree of freedom, the index of the first one of its joint.
     paths: for each degree of freedom, those of its ancestors from the root down, then those of its joint.
-    fixed: for each body, the force on its subtree that is constant in the world; empty without such forces.
+    fixed: for each body, the external force on its subtree that is constant in the world; empty without such
+        forces.
     """
 
     directions: list[Direction]
@@ -115,9 +117,10 @@ class TreeInMotion:
 def path_quantities(
     model: Problem, q: Scalars, v: Scalars, a: Scalars, fext: Forces | None = None, trace: Trace = silent
 ) -> Matrix:
-    """Return the input of loops (`rbdc.planning.paths.inverse`), a column for each degree of freedom. Its
-    rows are s, psidot, psiddot, sigma (6 each), then m, h (3), J (xx, xy, yy, xz, yz, zz), p (3), N (9) and
-    force (6) of the subtree, then the external force on the subtree (6) if the model has `world_forces`.
+    """Return the input of the loops of `rbdc.planning.paths.inverse`, a column for each degree of freedom.
+    The rows are s, psidot, psiddot, sigma (6 each; see `Direction`), then m, h (3), J (xx, xy, yy, xz, yz,
+    zz), p (3), N (9) and force (6) of the subtree, then the external force on the subtree (6) if the model
+    has `world_forces`.
     """
     tree = _tree(model, q, v, a, fext, trace)
     loads = tree.fixed or [Force.zero()] * model.njoints
@@ -154,7 +157,7 @@ def second_derivatives(
             add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[joint])
         name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
-            title = f"second derivatives {symbol} whose deepest joint is this one"
+            title = f"{symbol}: entries of d2tau_dqdq, d2tau_dvdv, d2tau_dqdv (qq, vv, qv) or dM_dq (mq)"
             trace(name, title, f"{symbol}{d}", [tensor[d][d][d]])
     reduced = [reduce_tensor(model, tensor) for tensor in tensors]
     for k, x in enumerate(resistance_by_vv(model, v)):
@@ -183,7 +186,7 @@ class Operators:
 
     @staticmethod
     def of(d: Direction, subtree: Subtree) -> Operators:
-        """Return the operators of a direction with its subtree."""
+        """Return the operators of a direction and the subtree that it moves."""
         u, w, moved, row = d.s.linear, d.s.angular, subtree.inertia @ d.psi_rate, subtree.row(d)
         symmetric = symmetric_part(subtree.inertia, d.psi_rate)
         columns = (
@@ -229,11 +232,11 @@ class Operators:
         return self.a1(x).angular - self.a0(x).angular
 
     def u8(self, d: Direction) -> Vector3:
-        """Return the angular part of u8 = A4 s_d - B(I, s)^T psidot_d."""
+        """Return the angular part of u8 = A4 s_d - B(I, s)^T psidot_d, with A4 of the paper."""
         return d.s.angular.cross(self.b) - self.u11(d.psi_rate)
 
     def above(self, m: Direction) -> Above:
-        """Return the forces for a direction m of the same joint or of an ancestor."""
+        """Return the forces for a direction m of this joint or of an ancestor."""
         second, crossed = self.a3(m.psi_rate) + self.a1(m.psi_second), self.b_s(m.psi_rate)
         return Above(
             second,
@@ -260,8 +263,8 @@ def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
 
 
 class Above(NamedTuple):
-    """Forces that depend on a degree of freedom d and on a direction m of d's joint or of an ancestor. Times
-    s_x, they are entries of tensors in the row x of an ancestor of d (the torque of x).
+    """Forces that depend on a degree of freedom d and on a direction m of d's joint or of an ancestor. Their
+    products with s_x are entries in row x of the tensors, for x of an ancestor of d.
 
     qq: A3 psidot_m + A1 psiddot_m.
     qq_above: qq + s_m x* by_q, for x of an ancestor of m.
@@ -335,7 +338,7 @@ def _tree(
     subtree = m.array("c", Subtree)
     for b in m.up():
         subtree.add(b, Subtree.of_body(bodies.composite[b], bodies.factor[b], bodies.force[b]))
-        b.label("inertia, 2 B = (p, N) and force of the subtree", "c", subtree[b].scalars())
+        b.label("inertia, Coriolis factor 2 B = (p, N) and force of the subtree", "c", subtree[b].scalars())
         b.add_to_parent(subtree, subtree[b])
     fixed: list[Force] = []
     if fext is not None and model.world_forces:

@@ -1,6 +1,6 @@
 """Second derivatives of forward dynamics by explicit formulas: Singh, Russell and Wensing's equations
-(44)-(49) without the terms that are zero. u and w are two of q, v and tau, FD_u is dFD/du, and ^R exchanges
-the last two indices:
+(44)-(49) without the terms that are zero. u and w are each q, v or tau, FD_u is dFD/du, and ^R exchanges the
+last two indices:
 
     d2FD/du dw = -M^-1 (d2ID/du dw + dM/dw FD_u + (dM/du FD_w)^R),   dM^-1/dq = -M^-1 dM/dq M^-1
 

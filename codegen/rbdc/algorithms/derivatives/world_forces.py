@@ -1,11 +1,11 @@
-"""Terms that forces constant in the world add to the derivatives of inverse dynamics.
+"""Terms that external forces which are constant in the world add to the derivatives of inverse dynamics.
 
-In one frame, the forces add -S_i^T F_i to the torque of joint i, where F_i is the sum of the forces on its
-subtree. F_i is constant, while a step along S_j of joint i or of an ancestor turns S_i by S_j x S_i. So with
-y_i = S_i x* F_i, for j of joint i or of an ancestor,
+With all quantities in one frame, the forces add -S_i^T F_i to the torque of degree of freedom i, where F_i is
+the sum of the forces on the subtree of i. F_i is constant, while a step along S_j changes S_i by S_j x S_i if
+j belongs to the joint of i or to an ancestor. So with y_i = S_i x* F_i, for these j,
 
     dtau_i/dq_j       = -(S_j x S_i)^T F_i = -S_j^T y_i
-    d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k of joint j or of an ancestor
+    d2tau_i/dq_j dq_k = -S_k^T ((S_j x S_i) x* F_i),   k of the joint of j or of an ancestor
 
 The second formula is symmetric in j and k unless j and k belong to the same joint. The entries dtau_j/dq_i
 for an ancestor j of i are 0: neither S_j nor the force moves. For forces fixed in the bodies, dtau_i/dq_j is
@@ -59,14 +59,14 @@ class TurnedForce:
 
 
 def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
-    """Add dtau_dq of the world-frame forces `fext` to a matrix over all degrees of freedom."""
+    """Add the terms dtau_dq of the world-frame forces `fext` to `matrix`, over all degrees of freedom."""
     there = in_one_frame(m.model, m.placements, m.trace)
     totals = of_subtrees(m.model, from_one_frame(m, fext))
     directions = [there[b.at].act(k.s) for b in m.bodies for k in b.columns()]
     for b in m.bodies:
         for k in b.columns():
             row, turned = matrix[k.at], directions[k.at].cross_force(totals[b.at])
-            title = "S x* F with the world-frame force F on the subtree"
+            title = "S x* F with the sum F of the world-frame forces on the subtree"
             m.trace(b.own.name, title, f"y{k.at}", turned.scalars())
             for j in (*b.above(), *b.columns()):
                 row[j.at] = row[j.at] - directions[j.at].dot(turned)
@@ -75,11 +75,12 @@ def add_world_forces(m: Numbers, fext: Sequence[Force], matrix: Matrix) -> None:
 def add_second_terms(
     slab: Matrix, motions: Sequence[tuple[int, Motion]], path: Sequence[int], row: int, total: Force
 ) -> None:
-    """Add d2tau_dqdq of the world-frame forces to `slab`, the entries in row `row`.
+    """Add the terms of world-frame forces to `slab`, the derivatives d2tau_dqdq of the torque with index
+    `row`.
 
-    motions: for each degree of freedom, the first one of its joint, and S.
+    motions: for each degree of freedom, the index of the first one of its joint, and its S.
     path: degrees of freedom of the joint of `row` and of its ancestors.
-    total: world-frame force on the subtree of `row`.
+    total: sum of the world-frame forces on the subtree of `row`.
     """
     for j in path:
         first, s = motions[j]

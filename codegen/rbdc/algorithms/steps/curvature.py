@@ -1,19 +1,19 @@
 """Second derivatives of time steps by Euler's rules, without the terms of second derivatives of
 accelerations.
 
-For a joint that turns, let e = dt v' (semi-implicit) or dt v (explicit). Along a direction a, q changes by
-dq_a, e by e_a, and q' by
+Let q' and v' be the values after the step. For a joint that turns, let e = dt v' (semi-implicit) or dt v
+(explicit). Along a direction a, q changes by dq_a, e by e_a, and q' by
 
     x_a = dq_a + J(e) (e_a - ad(e) dq_a)
 
 with the right Jacobian J of SE(3) (`rbdc.algorithms.steps.rules`). For weights w, w^T x_a = g^T dq_a + p^T
-e_a with p = J^T w and g = w - ad(e)^T p. In the tangent space at q' the second derivative of w^T q' along a,
-then b, is
+e_a with p = J^T w and g = w - ad(e)^T p. In the tangent space at q', the second derivative of w^T q' along a,
+then along b, is
 
     (dg/de e_b)^T dq_a + (dp/de e_b)^T e_a + w^T [x_b, x_a] / 2 + p^T e_ab
 
-with the second derivative e_ab of e. The last term is a second derivative of accelerations with the weights
-p. Each of the other terms belongs to one joint.
+with the second derivative e_ab of e. The last term contains second derivatives of accelerations. The other
+terms are computed here, joint by joint.
 """
 
 from __future__ import annotations
@@ -89,7 +89,9 @@ def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Mat
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """Return the matrix of a joint's bilinear form in (dq_a, e_a) and (dq_b, e_b)."""
+    """Return the matrix of the first three terms of the module's docstring, a bilinear form in (dq_a, e_a)
+    and (dq_b, e_b), for one joint.
+    """
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()

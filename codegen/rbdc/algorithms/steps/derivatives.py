@@ -1,8 +1,8 @@
 """Time steps and their derivatives, with and without contacts (`rbdc.algorithms.steps.rules`).
 
-Derivatives along one direction need one solve with M per stage and no matrix. Matrices of derivatives use the
-matrices of the derivatives of accelerations, which are computed once for all directions. Weighted sums of
-rows come from reverse-mode differentiation of the derivatives along one direction.
+Derivatives along one direction need one solve with M per stage and no matrix of derivatives. Matrices of
+derivatives use the matrices of the derivatives of accelerations, which each stage computes once for all
+directions. Weighted sums of rows come from reverse-mode differentiation of derivatives along one direction.
 """
 
 from __future__ import annotations
@@ -114,9 +114,8 @@ def step(
     options: ContactOptions = DEFAULTS,
     trace: Trace = silent,
 ) -> tuple[Vector, ...]:
-    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the rule of the model, and with contacts
-    also the contact forces at the start (nc). Checked against MuJoCo's `mj_step`, and by the order of each
-    rule.
+    """Return q' (nq) and v' (nv) from q, v, tau and dt (1; s) by the model's integrator and, with contacts,
+    the contact forces at the start (nc). Checked against MuJoCo's `mj_step`, and by the order of each rule.
     """
     q, v, tau, dt = inputs
     law = law_of(model, tau, fext, options, trace)

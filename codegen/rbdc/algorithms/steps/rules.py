@@ -5,15 +5,14 @@
     Runge-Kutta            the classical rule of order 4; for joints that turn, with the two commutators of
                            Munthe-Kaas and Owren, Computations in a free Lie algebra (1999), section 4
 
-With K_i = dt v_i for the velocity v_i of stage i, and signs for velocities along the body's axes, Runge-Kutta
-is
+With K_i = dt v_i for the velocity v_i of stage i, along the body's axes, Runge-Kutta is
 
     q_2 = q (+) K_1/2,   q_3 = q (+) (K_2/2 + [K_1, K_2]/8),   q_4 = q (+) K_3
     q'  = q (+) (K_1 + 2 K_2 + 2 K_3 + K_4 + [K_1, K_4]/2)/6
 
-A rule is written once over `Stepping`. Plain scalars yield values. For derivatives along a direction
-(`Moving`), v, dt and accelerations are dual numbers, and a configuration carries a tangent vector. With the
-right Jacobian J of SE(3),
+Each rule is a function of a `Stepping`. Plain scalars yield values. For derivatives along a direction
+(`Moving`), v, dt and accelerations are dual numbers, and a configuration carries a tangent vector dq. With
+the right Jacobian J of SE(3) at e,
 
     d(q (+) e) = dq + J(e) (de - ad(e) dq)
 
@@ -104,7 +103,7 @@ class Stepping:
         return self.stages[self.asked - 1]
 
     def bracket(self, x: Vector, y: Vector) -> Vector:
-        """Return the commutators [x, y] (nv) of motions of joints; zero if coordinates are simply added."""
+        """Return the commutators [x, y] (nv) of joint motions; zero for joints whose coordinates are added."""
         return flat(
             [
                 _project(body.joint, body.joint.motion(x[entries]).cross(body.joint.motion(y[entries])))
@@ -121,8 +120,9 @@ class Moving(Stepping):
 
     torques: dtau of the direction.
     pushed: derivative of the contact forces at the start (nc).
-    turns: rows of J for each call of `move` and each joint, kept for further directions. None if there is
-        only one direction, which needs no matrix.
+    turns: rows of J, by number of the call of `move` and by joint, which further directions reuse. None if
+    there
+        is only one direction, which needs no matrix.
     moves: number of calls of `move` so far.
     """
 
@@ -167,7 +167,7 @@ def joints_of(model: Problem) -> list[tuple[Any, slice]]:
 
 
 def _project(joint: Any, motion: Motion) -> Vector:
-    """Return the entries of a motion; S^T S = 1."""
+    """Return the entries of a motion along the joint's directions, S^T motion, because S^T S = 1."""
     entries: Vector = joint.project(Force(motion.linear, motion.angular))
     return entries
 

@@ -1,12 +1,13 @@
 """Time derivatives of inverse and forward dynamics along a motion. The recursions run over power series.
 
-The motion is given by its derivatives at one time: q, v, a, jerk and so on. From v(t) the series of q(t)
-follows term by term as the solution of dq/dt = rate(q, v).
+The motion is given by its derivatives at one time: q, v, a, jerk and so on. The series of q(t) follows from
+that of v(t), term by term, because dq/dt = `configuration_rate` (q, v).
 
-Forward dynamics finds the terms of a(t) one after the other. Term n of inverse dynamics contains a_n only in
-the product M a_n, so the factors of M at the start serve every n:
+Let a_n and tau_n be the coefficients of t^n. Forward dynamics finds the a_n one after the other. The
+coefficient of t^n in inverse dynamics contains a_n only in the product M a_n, so the factors of M at t = 0
+serve every n:
 
-    a_n = M^-1 (tau_n - term n of inverse dynamics with a_n = 0)
+    a_n = M^-1 (tau_n - coefficient of t^n in inverse dynamics with a_n = 0)
 """
 
 from __future__ import annotations
