@@ -80,8 +80,8 @@ class AnyMotion(ABC):
 
     @abstractmethod
     def seen_from(self, placement: Placement) -> Self:
-        """Return the motion of a body that moves with its parent, in the body's frame. self: motion of the
-        parent. placement: of the body in its parent.
+        """Return this motion of a parent as the motion of a child that moves along, in the frame of the
+        child.
         """
 
     @abstractmethod
@@ -225,9 +225,7 @@ class SpatialMotion(AnyMotion):
         return inertia @ self.a + self.v.cross_force(inertia @ self.v)
 
     def rates_of(self, s: Motion) -> tuple[Motion, Motion]:
-        """Return psidot = v x s and psiddot = a x s + v x psidot of a joint's direction s. self: motion of
-        the joint's parent.
-        """
+        """Return psidot = v x s and psiddot = a x s + v x psidot of a direction s of a child's joint."""
         psi_rate = self.v.cross(s)
         return psi_rate, self.a.cross(s) + self.v.cross(psi_rate)
 

@@ -1,14 +1,14 @@
 """Joints that follow others along curves: polynomials, and clusters of closed loops.
 
-In a cluster, closed loops determine the coordinates z of joints (followers) from the coordinate y of one
-joint (the leader), so that the error e(y, z) of the loops is zero. A fixed number of steps z <- z - J_z^-1 e,
-which start from a polynomial z_0(y), closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity
-of the two frames of each loop. With the relative acceleration r(q, qdot) of the two frames at qddot = 0,
+In a cluster, loops with the error e(y, z) = 0 determine the coordinates z of joints (followers) from the
+coordinate y of another (the leader). A fixed number of steps z <- z - J_z^-1 e, which start from a polynomial
+z_0(y), closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity of each loop's two frames.
+With their relative acceleration r(q, qdot) at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the implicit function theorem. If y is a power series in time, each further step z <- z - J_z^-1 e with
-closed loops doubles the number of correct terms of z. Source: Featherstone, Rigid Body Dynamics Algorithms,
+by the implicit function theorem. If y is a power series in time and the loops are closed, each
+further step doubles the number of correct terms of z. Source: Featherstone, Rigid Body Dynamics Algorithms,
 section 8.10.
 """
 

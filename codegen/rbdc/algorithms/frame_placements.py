@@ -73,8 +73,8 @@ def frame_placement_second_derivatives(
 
 
 def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: str = "LOCAL") -> Matrix:
-    """Return dJ/dq of `frame_jacobian` (6 * nv, nv). The derivative of entry [k, a] of J with respect to b is
-    in row nv * k + a and column b.
+    """Return dJ/dq of `frame_jacobian` (6 * nv, nv; the derivative of J[k, a] along b in row nv * k + a,
+    column b).
 
     In WORLD, a step of an ancestor b of a changes column s_a by s_b x s_a. In LOCAL, a step of a joint b
     between joint a and the frame moves the frame, which changes s_a by s_a x s_b. In LOCAL_WORLD_ALIGNED, an
@@ -119,9 +119,7 @@ def placement_change(world: Placement, s: Motion) -> list[Scalar]:
 
 
 def placement_change_twice(world: Placement, outer: Motion, inner: Motion) -> list[Scalar]:
-    """Return the second derivative of the sixteen entries along the steps `outer` and `inner` (o and i of the
-    module's docstring).
-    """
+    """Return the second derivative of the sixteen entries along the steps `outer` (o) and `inner` (i)."""
 
     def turned(x: Vector3) -> Vector3:
         return outer.angular.cross(inner.angular.cross(x))
@@ -136,8 +134,8 @@ def _moved(world: Placement, step: Vector3, turned: Callable[[Vector3], Vector3]
 
 
 def _pairs(climb: PathToRoot) -> Iterator[tuple[int, int, Scalar, tuple[Motion, Motion], bool]]:
-    """Yield, for each pair of degrees of freedom a and b: their indices in v, the product of the multipliers
-    of their mimic joints, their columns, and whether the joint of b is that of a or an ancestor.
+    """Yield, for each pair of degrees of freedom a and b: their indices in v, the product of their
+    multipliers, their columns, and whether the joint of b is that of a or an ancestor.
     """
     table, first = dof_table(climb.model), first_dofs(climb.model)
     directions = [

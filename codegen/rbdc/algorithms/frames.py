@@ -121,8 +121,7 @@ class PathToRoot:
 
     def bends(self, rates: Scalars | None = None) -> Iterable[tuple[int, Motion]]:
         """Yield an index in v and a column of J dG/dq, in the reference, for each joint that follows another
-        along a curve. G: derivatives of all joints' coordinates with respect to q. rates: v (nv); if given,
-        yield columns of J dG/dt instead.
+        along a curve. G: Jacobian of all joints' coordinates. With `rates` (v), yield J dG/dt instead.
         """
         for index, curve in self.curves().items():
             k, bend = self.model.bodies[index].index_v, self.columns[index][0].scaled(curve.curvature)

@@ -45,8 +45,8 @@ def expand(
 
 @dataclass(frozen=True)
 class TreeMotion:
-    """The motion of all bodies, in a common frame: the frame of the root body if the tree hangs on one free
-    body, otherwise the world's.
+    """The motion of all bodies, in a common frame: that of a free root on which the whole tree hangs,
+    otherwise the world's.
 
     model: the model.
     placements: placement of each body.

@@ -120,8 +120,8 @@ def _blocks(
     formulas: tuple[str, str],
     trace: Trace,
 ) -> tuple[Matrix, Matrix]:
-    """Return two block-diagonal matrices. rates: (index of a body, body, direction of its joint) -> columns
-    of both blocks, for joints that turn. added: diagonal entries for joints whose coordinates are added.
+    """Return two block-diagonal matrices. rates: (index, body, direction) -> columns of a turning joint's
+    blocks. added: diagonal entries for joints whose coordinates are added.
     """
     first, second = ([[0.0] * model.nv for _ in range(model.nv)] for _ in range(2))
     matrices: tuple[Matrix, Matrix] = (first, second)

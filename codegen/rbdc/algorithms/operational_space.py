@@ -136,7 +136,7 @@ def velocity_forces(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 def rows_above(model: Model) -> list[list[int]]:
     """Return, for each row k of M, the rows j < k that the elimination of row k changes. Without couplings,
-    these are the degrees of freedom of k's ancestors and earlier ones of k's joint.
+    these are k's ancestors.
     """
     table, pairs = dof_table(model), set[tuple[int, int]]()
     of = {index: {column for column, _, body in table if body == index} for index in range(model.njoints)}

@@ -13,8 +13,8 @@ from typing import TypeAlias
 from rbdc.spatial import Scalars
 
 Trace: TypeAlias = Callable[[str, str, str, Scalars], None]
-"""trace(section, formula, symbol, values). `section` and `formula` are the comment in C: usually the name of
-a body, and what is computed. `symbol` is the stem of the C names of the values, such as "v3".
+"""trace(section, formula, symbol, values). `section` (usually a body's name) and `formula` become a comment
+in C. `symbol` is a C identifier stem such as "v3".
 """
 
 
@@ -46,8 +46,8 @@ _COMPONENTS: Mapping[str, Sequence[tuple[str, ...]]] = {
     "B": (_FACTOR,),
     "c": ((*_INERTIA, *_FACTOR, *_FORCE),),
 }
-"""Names of the components of a quantity, by the stem of its symbol. dw is the rate of w. For a direction s
-of a joint whose parent has the velocity v and the acceleration a, psi is v x s and dpsi is a x s + v x psi.
+"""Names of the components of a quantity, by the stem of its symbol. dw is the rate of w. For a joint's
+direction s, psi is v x s and dpsi is a x s + v x psi, with v and a of the joint's parent.
 """
 
 

@@ -69,9 +69,7 @@ def centroidal_contact_dynamics_derivatives(
 
 
 def _changes(contacts: Contacts, forces: Scalars) -> list[list[Force]]:
-    """Return the derivatives of the total wrench about the origin of the common frame with respect to q, for
-    each degree of freedom of each joint.
-    """
+    """Return the derivatives of the wrench about the origin of the common frame, by joint and direction."""
     columns = contacts.tree.columns
     changes = [[Force.zero()] * len(of_body) for of_body in columns]
     for contact in _acting(contacts):

@@ -158,10 +158,8 @@ class ContactMotion:
         return {index: (index in one, index in two) for index in carriers}
 
     def matrix(self, columns: Mapping[int, Sequence[SpatialVector]]) -> Matrix:
-        """Return the matrix (rows, nv) with the held components of a motion or force for each degree of
-        freedom.
-        columns: motions or forces at the contact, for each body a list over its joint's degrees of freedom;
-        zero for bodies without an entry.
+        """Return the matrix (rows, nv) of the held components. columns: for each body, a motion or force at
+        the contact for each degree of freedom of its joint; a body without an entry has zeros.
         """
         full = [
             self.rows(change)

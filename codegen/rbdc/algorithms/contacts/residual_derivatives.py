@@ -11,9 +11,8 @@ k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not b
 V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 by -Omega. The residual
 is then differentiated with dual numbers. Rows along the world's axes also turn with body 1.
 
-Instead of these formulas, the whole recursion could run over dual numbers. That takes 0.85 to 1.05 times the
-operations for legs and linkages and up to 1.36 times for an arm of seven joints. Recording the operations
-takes 2 to 5 times as long.
+If the whole recursion ran over dual numbers instead, it would take 0.85 to 1.05 times the operations for legs
+and linkages, up to 1.36 times for an arm of seven joints, and 2 to 5 times the time to record.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ class ResidualStep(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes: the
-    derivatives of the joint accelerations with respect to q and to v (nv, nv each), with entries only between
-    degrees of freedom of one joint.
+    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes: such
+    derivatives of joint accelerations (nv, nv each), with entries only between degrees of freedom of one
+    joint.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]

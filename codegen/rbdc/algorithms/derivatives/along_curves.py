@@ -1,9 +1,9 @@
 """Additional terms of the derivatives of inverse dynamics for joints that follow others along curves.
 
 Joint k follows a joint with the coordinate y along the curve f(y): v_k = f' ydot and a_k = f'' ydot^2 + f'
-yddot. F_k is the force of the drive of k. tau_tree and M are the torques and the inertia matrix of all joints
-of the tree, M_k is column k of M, and tau_k the torque of joint k. G is the Jacobian of all joints'
-coordinates with respect to q. With tau = G^T tau_tree, the curvature adds
+yddot. F_k is the force of the drive of k. tau_tree and M are the torques and the inertia matrix of all
+joints, tau_k and M_k are entry k and column k. G is the Jacobian of all joints' coordinates. With tau = G^T
+tau_tree, the curvature adds
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
     dtau/dydot += 2 G^T M_k f'' ydot

@@ -95,8 +95,8 @@ def inverse_dynamics_derivatives(
 
 
 def root_columns_are_known(model: Problem) -> bool:
-    """Return whether dtau_dq and dtau_dv have known multiples of M in the columns of free roots: whether no
-    free root has armature.
+    """Return whether the root columns of dtau_dq and dtau_dv are M times known vectors: no free root has
+    armature.
     """
     return all(is_free(model, root) for root in model.children(WORLD) if model.bodies[root].joint.free)
 

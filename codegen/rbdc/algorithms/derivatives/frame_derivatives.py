@@ -9,9 +9,9 @@ the parent body, and b the velocity of the frame relative to the joint's body (d
     dv/dq_k = v_l x s_k                        dv/dv_k = s_k
     da/dq_k = a_l x s_k + (v_l x s_k) x d      da/dv_k = v_l x s_k + s_k x b      da/da_k = s_k
 
-In other references, a term is added because the step moves the frame. With the placement (R, p) = X of the
-frame, a motion X m in WORLD changes by X (s_k x m) more. A motion R m in LOCAL_WORLD_ALIGNED changes by R
-(w_k x m) more, with the angular part w_k of s_k.
+In other references the step also moves the frame's placement X and rotation R. This adds X (s_k x m) to the
+change of a motion X m in WORLD, and R (w_k x m) to that of R m in LOCAL_WORLD_ALIGNED (w_k: angular part of
+s_k).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Seat:
     a: Motion
 
     def directions(self) -> list[Motion]:
-        """Return the unit steps e of the placement: along the axes of the joint's frame, then about the axes."""
+        """Return the unit steps e of the placement: along the axes of the joint's frame, then about them."""
         units = ([1.0 if k == row else 0.0 for row in range(6)] for k in range(6))
         return [self.placement.act(Motion.of(unit)) for unit in units]
 

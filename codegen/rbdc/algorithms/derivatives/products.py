@@ -5,10 +5,9 @@ For a product with a direction, `newton_euler` runs over dual numbers. For a wei
 Hessian of a weighted sum times a direction is the derivative of the gradient along this direction
 (Pearlmutter, 1994): the recording scalars are dual numbers, and the cost is a few evaluations.
 
-Forward dynamics uses Carpentier and Mansard's equation (24): its derivatives are -M^-1 dID, with the
-derivatives dID of inverse dynamics. M is factored once for all solves. With s = M^-1 w, the weighted sum w^T
-M^-1 dID is s^T dID. Along a direction, s^T dID changes with q, v and the accelerations, and because s changes
-by ds = -M^-1 dM s.
+Forward dynamics has the derivatives -M^-1 dID, with those of inverse dynamics, dID (Carpentier and Mansard,
+equation 24). M is factored once for all solves. With s = M^-1 w, w^T M^-1 dID is s^T dID. Along a direction,
+q, v, the accelerations and s change, with ds = -M^-1 dM s.
 """
 
 from __future__ import annotations

@@ -211,8 +211,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. Entries [i, j] are nonzero
-    only if i and j are of one joint, or one of an ancestor of the other.
+    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. Entries between
+    degrees of freedom of different branches are zero.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)
@@ -334,8 +334,8 @@ class Root:
     v: Vector3
 
     def columns(self, s: Motion, row: ClimbingForces, *, by_q: bool) -> tuple[Scalar, Scalar]:
-        """Return the entries of dtau/dq and dtau/dv in the column of a direction s of the root. row: forces
-        of the degree of freedom of the row.
+        """Return the entries of dtau/dq and dtau/dv in the column of the root's direction s and in a row
+        whose degree of freedom has the forces `row`.
         """
         if not by_q:
             return 0.0, s.angular.dot(row.r_b.angular)

@@ -80,8 +80,8 @@ def articulated_accelerations(
     I a + p. bias: p. tau: torques. world: acceleration of the world.
 
     For each axis of a joint, from the last to the first, u = tau - s^T p. The next axis or the parent gets IA
-    - U D^-1 U^T and p + U D^-1 u. At a leaf, D^-1 u is added last to ddq: no other value waits for this sum,
-    and its largest term, D^-1 u, is rounded once.
+    - U D^-1 U^T and p + U D^-1 u. At a leaf, D^-1 u is added last: no other value waits for ddq, and its
+    largest term is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)
     acceleration, ddq = m.array("a", Motion, world), m.vector(name)

@@ -153,8 +153,8 @@ class CoriolisEntries(NamedTuple):
 
 @dataclass(frozen=True)
 class ClimbingForces:
-    """Four forces of one degree of freedom. Products with the directions of ancestors are entries of
-    matrices. B and I are those of the subtree, and for a Coriolis matrix B replaces 2 B.
+    """Four forces of one degree of freedom. Products with directions of ancestors are entries of matrices. B
+    and I are those of the subtree.
 
     c_q: 2 B psidot + I psiddot.
     c_v: 2 B s + I (psidot + sdot).

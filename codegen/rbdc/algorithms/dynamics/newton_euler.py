@@ -59,8 +59,6 @@ def forces_needed(
 ) -> tuple[Array[Force], list[list[Scalar]]]:
     """Return the forces that joints must exert on bodies, and the accelerations of the joints. chosen: see
     `body_motions`.
-
-    Each wrench is computed right after the motion of its body, so that few values are live at a time.
     """
     force, seconds = m.array("f", Force), []
     for b, _, motion, second in body_motions(m, world, chosen):

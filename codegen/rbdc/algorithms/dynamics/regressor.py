@@ -1,8 +1,7 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach
 (1986).
 
-The motions are those of `rbdc.algorithms.dynamics.newton_euler`, with classical accelerations and without
-linear velocities. `regressor_by_forces` carries the ten unit wrenches of each body up to the root.
+`regressor_by_forces` carries the ten unit wrenches of each body up to the root.
 `regressor_by_axes` carries the axes of ancestors' joints down to the body. Generated code uses the function
 that takes fewer operations.
 """

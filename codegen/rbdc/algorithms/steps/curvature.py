@@ -1,8 +1,8 @@
 """Second derivatives of time steps by Euler's rules, without the terms of second derivatives of
 accelerations.
 
-Let q' and v' be the values after the step. For a joint that turns, let e = dt v' (semi-implicit) or dt v
-(explicit). Along a direction a, q changes by dq_a, e by e_a, and q' by
+The step leads to q' and v'. For a joint that turns, let e = dt v' (semi-implicit) or dt v (explicit). Along a
+direction a, q changes by dq_a, e by e_a, and q' by
 
     x_a = dq_a + J(e) (e_a - ad(e) dq_a)
 
@@ -89,9 +89,7 @@ def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Mat
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """Return the matrix of the first three terms of the module's docstring, a bilinear form in (dq_a, e_a)
-    and (dq_b, e_b), for one joint.
-    """
+    """Return the matrix of a joint's bilinear form in (dq_a, e_a) and (dq_b, e_b), the first three terms."""
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()

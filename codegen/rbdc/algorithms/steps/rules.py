@@ -103,7 +103,7 @@ class Stepping:
         return self.stages[self.asked - 1]
 
     def bracket(self, x: Vector, y: Vector) -> Vector:
-        """Return the commutators [x, y] (nv) of joint motions; zero for joints whose coordinates are added."""
+        """Return the commutators [x, y] (nv) of joint motions, zero if a joint's coordinates are added."""
         return flat(
             [
                 _project(body.joint, body.joint.motion(x[entries]).cross(body.joint.motion(y[entries])))

@@ -3,11 +3,10 @@
 The motion is given by its derivatives at one time: q, v, a, jerk and so on. The series of q(t) follows from
 that of v(t), term by term, because dq/dt = `configuration_rate` (q, v).
 
-Let a_n and tau_n be the coefficients of t^n. Forward dynamics finds the a_n one after the other. The
-coefficient of t^n in inverse dynamics contains a_n only in the product M a_n, so the factors of M at t = 0
-serve every n:
+Forward dynamics finds the coefficients a_n of t^n one after the other. The coefficient n of inverse dynamics
+contains a_n only in the product M a_n, so the factors of M at t = 0 serve every n:
 
-    a_n = M^-1 (tau_n - coefficient of t^n in inverse dynamics with a_n = 0)
+    a_n = M^-1 (tau_n - coefficient n of inverse dynamics with a_n = 0)
 """
 
 from __future__ import annotations
