@@ -270,9 +270,7 @@ def subtree_sums(m: Machine, quantities: Array[Quantity]) -> Array[Quantity]:
 def _turned(
     first: Scalar, second: Scalar, above: Scalar, below: Scalar, product: Scalar, alpha: Scalar
 ) -> Scalar:
-    """Return first * above - second * below. above, below: the entries product + alpha and product - alpha
-    of U.
-    """
+    """Return first * above - second * below for the entries above, below = product +- alpha of U."""
     if is_zero(first) or is_zero(second):
         return first * above - second * below
     return (first + second) * alpha + (first - second) * product

@@ -7,9 +7,8 @@ With their relative acceleration r(q, qdot) at qddot = 0,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 
-by the implicit function theorem. If y is a power series in time and the loops are closed, each
-further step doubles the number of correct terms of z. Source: Featherstone, Rigid Body Dynamics Algorithms,
-section 8.10.
+by the implicit function theorem. If y is a power series in time and the loops are closed, each further step
+doubles the number of correct terms of z. Source: Featherstone, Rigid Body Dynamics Algorithms, section 8.10.
 """
 
 from __future__ import annotations

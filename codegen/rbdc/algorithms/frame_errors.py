@@ -3,8 +3,8 @@
 The error is e = log6(T^-1 X) of the target T and the frame X, a motion in unit time (m, rad). The entries of
 e are the same in the frame's and in the target's coordinates. A step s of the frame, in the frame's
 coordinates, changes e by J(e)^-1 s. A step s of the target, in the target's coordinates, changes e by
--J(-e)^-1 s. J is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With e =
-(v, w), t = |w| and the matrix [w] of w x,
+-J(-e)^-1 s. J is the right Jacobian of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
+e = (v, w), t = |w| and the matrix [w] of w x,
 
     J(e)^-1 = [A B; 0 A]        A = 1 + [w]/2 + g [w]^2,    g = (1 - t/2 cot(t/2)) / t^2
                                 B = [v]/2 + g ([v][w] + [w][v]) + 2 g' (w . v) [w]^2,    g' = dg/d(t^2)

@@ -76,9 +76,9 @@ def frame_jacobian_derivatives(model: Model, q: Scalars, frame: int, reference: 
     """Return dJ/dq of `frame_jacobian` (6 * nv, nv; the derivative of J[k, a] along b in row nv * k + a,
     column b).
 
-    In WORLD, a step of an ancestor b of a changes column s_a by s_b x s_a. In LOCAL, a step of a joint b
-    between joint a and the frame moves the frame, which changes s_a by s_a x s_b. In LOCAL_WORLD_ALIGNED, an
-    ancestor changes s_a by (0, w_b) x s_a, and a joint in between by the linear motion (w_a x v_b, 0).
+    In WORLD, a step of an ancestor b of a changes column s_a by s_b x s_a. In LOCAL, a step of b between a
+    and the frame changes s_a by s_a x s_b, because it moves the frame. In LOCAL_WORLD_ALIGNED, a step of an
+    ancestor changes s_a by (0, w_b) x s_a, a step of b between a and the frame by (w_a x v_b, 0).
     """
     return _jacobian_derivatives(PathToRoot.of(model, q, frame, reference))
 

@@ -2,8 +2,8 @@
 joint by joint.
 
 The motions e = S dv that a joint allows are closed under the cross product. Spherical, planar and free joints
-therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With
-the right Jacobian J of SE(3) and exp(-ad(e)) = 1 - ad(e) J, the derivatives are
+therefore share the formulas of SE(3) (Barfoot, State Estimation for Robotics, section 7.1). With the right
+Jacobian J of SE(3) and exp(-ad(e)) = 1 - ad(e) J, the derivatives are
 
     q' = q (+) dv:          dq'/ddv = J(e),        dq'/dq = 1 - ad(e) J(e)
     e = log(q0^-1 q1):      de/dq1 = J(e)^-1,      de/dq0 = -J(-e)^-1 = ad(e) - J(e)^-1

@@ -1,9 +1,9 @@
 """Centre of mass, momentum and energies from sums over subtrees, for the joint-space model.
 
-These quantities do not depend on the choice of link frames. Let m and h = m c be the mass and the
-first moment of the subtree of body i about the origin of the body's frame, summed from the leaves to the
-root. If the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. The pass
-"regrouping" has taken the inertia that no joint moves from the links; it is added here.
+These quantities do not depend on the choice of link frames. Let m and h = m c be the mass and the first
+moment of the subtree of body i about the origin of the body's frame, summed from the leaves to the root. If
+the joint moves by S = (v, w), the linear momentum of the subtree is m v + w x h. The pass "regrouping" has
+removed from the links the inertia that no joint moves; it is added here.
 
 The first moment and the energies are linear in the inertial parameters. A body with its frame at (R, p) in
 the world has the first moment m p + R h about the world's origin. At the velocity (u, w), a body with the

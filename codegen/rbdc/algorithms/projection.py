@@ -1,9 +1,9 @@
 """Projection of configurations and velocities onto those that close the loops.
 
 A configuration is projected by a fixed number of Newton steps of least norm, q (+) -J^T (J J^T)^-1 e, with
-the errors e of the loops. J is the Jacobian of the relative velocity of the frames of each loop. J can
-replace the Jacobian of e, because the derivative of the logarithm maps e to e. The factor 1 / sqrt(1 +
-|step|^2) shortens long steps to less than one unit (m, rad) and changes short steps only to second order.
+the errors e of the loops. J is the Jacobian of the relative velocity of each loop's frames. J can replace the
+Jacobian of e, because the derivative of the logarithm maps e to e. The factor 1 / sqrt(1 + |step|^2) shortens
+long steps to less than one unit (m, rad) and changes short steps only to second order.
 """
 
 from __future__ import annotations

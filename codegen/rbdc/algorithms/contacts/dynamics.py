@@ -9,9 +9,9 @@ The factors L^T D L of the matrix keep the zeros of M between branches. A row of
 that carry a body of its contact. The block that remains for the contacts is -(J M^-1 J^T + E). Active
 contacts have the switch s = 1. Inactive contacts have s = 0, zero rows of J and gamma, and zero forces.
 
-For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. Its
-error is of second order in mu. Each step satisfies the equations of motion. Derivatives are those of the
-computed steps.
+For redundant rows, a second (proximal) step has gamma - mu f on the right, with f of the first step. The
+second step has an error of second order in mu. Each step satisfies the equations of motion. Derivatives are
+those of the computed steps.
 
 h and gamma are computed at reference accelerations, and the solution for qddot is the difference from them,
 as in `rbdc.algorithms.dynamics.forward_dynamics`.

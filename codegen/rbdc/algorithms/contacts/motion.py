@@ -1,8 +1,8 @@
 """Motion of the bodies and of the contacts, all in the coordinates of a common frame.
 
 The common frame is that of the root if the whole tree hangs on one free root, otherwise the world's.
-Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns J
-= X_i S of the joint of body i, about the origin of the common frame,
+Velocities and accelerations are relative to the world, along the axes of the common frame. With the columns
+J = X_i S of the joint of body i, about the origin of the common frame,
 
     V_i = V_parent + J qdot,     A_i = A_parent + J qddot + V_parent x J qdot
 

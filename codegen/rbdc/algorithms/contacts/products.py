@@ -2,8 +2,8 @@
 
 T = ID(q, v, qddot) - J^T f and r(q, v, qddot) are taken at the solution, with f constant along the axes of
 the contacts' frames. K = [-E -J; -J^T M] of `rbdc.algorithms.contacts.dynamics` is factored once. A prime is
-the derivative along the direction (q', v', tau'), an index x (q or v) or tau that with respect to a variable.
-z = (z_f, z_a) are the weights of r and T:
+the derivative along the direction (q', v', tau'). An index x (q or v) or tau denotes a partial derivative.
+z_f and z_a are the parts of z for r and T:
 
     derivative along a direction:  (f, qddot)' = K^-1 (r', tau' - T')
     sum of rows with weights w:    z = K^-1 w,   w (f, qddot)_x = z_f r_x - z_a T_x,   w (f, qddot)_tau = z_a
@@ -11,8 +11,8 @@ z = (z_f, z_a) are the weights of r and T:
 If there are two proximal steps, T and r of each step are taken at the solution of this step.
 
 T' and r' come from the recursions of T and r over dual numbers. Weighted sums of rows come from reverse-mode
-differentiation of these recursions. The logarithm e of a residual is an input of the recursions with
-the derivative e' = Jlog(e) J q'.
+differentiation of these recursions. The logarithm e of a residual is an input of the recursions with the
+derivative e' = Jlog(e) J q'.
 """
 
 from __future__ import annotations

@@ -49,9 +49,9 @@ class ResidualStep(NamedTuple):
 def row_derivatives(
     contacts: Contacts, quantity: Callable[[ContactMotion], Motion], pushes: Sequence[Matrix]
 ) -> tuple[Matrix, Matrix]:
-    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes: such
-    derivatives of joint accelerations (nv, nv each), with entries only between degrees of freedom of one
-    joint.
+    """Return the derivatives of the rows of a quantity with respect to q and to v (nc, nv each). pushes:
+    derivatives of joint accelerations with respect to q and v (nv, nv each), with entries only between
+    degrees of freedom of one joint.
     """
     by_q, by_v = (
         [row for contact in contacts.each for row in _rows(contact, moved, quantity, pushes)]

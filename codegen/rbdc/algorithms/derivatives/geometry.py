@@ -65,9 +65,7 @@ class Seat:
         return forces
 
     def row(self, r: Force, r_b: Force, follows: Force) -> Force:
-        """Return the six entries dtau_j/de for j of this joint or of a descendant. r, r_b: of j. follows: s_j
-        x* F_j.
-        """
+        """Return the six entries dtau_j/de for j of this joint or of a descendant. follows: s_j x* F_j."""
         felt = self.v.cross_force(self.v.cross_force(r) - r_b) - self.a.cross_force(r) - follows
         return self.placement.act_inverse_force(felt)
 

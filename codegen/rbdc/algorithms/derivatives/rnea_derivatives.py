@@ -8,10 +8,9 @@ subtree. A direction s_j of joint j, whose parent p moves by v_p and a_p, has
     psidot_j = v_p x s_j,     psiddot_j = a_p x s_j + v_p x psidot_j,     sdot_j = v_j x s_j
 
 Derivatives with respect to q_j: a step along s_j moves the subtree of j and not p. If p moved along, the
-whole tree would only move as a rigid body. Seen from the subtree, the difference is that p has
-psidot_j more velocity and a_p x s_j more acceleration. For any body k of the subtree, v_k changes by
-psidot_j. a_k changes by a_p x s_j and, because it contains v x S qdot of every joint between p and k, by
-psidot_j x (v_k - v_p):
+whole tree would only move as a rigid body. Seen from the subtree, the difference is that p has psidot_j more
+velocity and a_p x s_j more acceleration. For any body k of the subtree, v_k changes by psidot_j. a_k changes
+by a_p x s_j and, because it contains v x S qdot of every joint between p and k, by psidot_j x (v_k - v_p):
 
     v_k changes by psidot_j,     a_k by psiddot_j - v_k x psidot_j
 
@@ -211,8 +210,8 @@ def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent
 def inverse_dynamics_derivatives(
     m: Machine, world: MovingKind, names: Sequence[str] = MATRICES, *, root_columns: bool = True
 ) -> tuple[Array[Force], Array[Scalar], Array[Scalar], Array[Scalar]]:
-    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. Entries between
-    degrees of freedom of different branches are zero.
+    """Return the forces on subtrees, and dtau/dq, dtau/dv and M without drives. Entries between degrees of
+    freedom of different branches are zero.
     """
     bodies = moving_bodies(m, world)
     take_external_forces(m, bodies.force)

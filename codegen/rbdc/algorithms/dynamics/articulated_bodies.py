@@ -45,9 +45,7 @@ def articulated_inertias(m: Machine) -> Array[ArticulatedInertia]:
 def axes_released(
     b: Body, inertia: ArticulatedInertia, armature: Sequence[Scalar]
 ) -> Iterator[tuple[int, Released]]:
-    """Yield the index and the quantities of each axis of a joint, from the last axis to the first. armature:
-    of each axis.
-    """
+    """Yield the index and the quantities of each axis of a joint, from the last axis to the first."""
     for c in reversed(range(len(armature))):
         axis = released(inertia, b.columns()[c].s, armature[c])
         b.label("U = IA s", f"U{c or ''}", axis.u.scalars())
@@ -57,8 +55,8 @@ def axes_released(
 
 
 def articulated_factors(m: Machine, inertia: Array[ArticulatedInertia]) -> Array[tuple[Force, Scalar]]:
-    """Return U D^-1 and D^-1 of all axes. With all quantities in one frame, M = L^T D L, where L_ij = s_j .
-    U_i D_i^-1 for each earlier axis j of the joint of axis i or of an ancestor.
+    """Return U D^-1 and D^-1 of all axes. With all quantities in one frame, M = L^T D L, where
+    L_ij = s_j . U_i D_i^-1 for each earlier axis j of the joint of axis i or of an ancestor.
     """
     factors = m.array("factors", tuple)
     for b in m.up("U = IA s, D = s^T U, IA_parent += IA - U D^-1 U^T"):
@@ -79,8 +77,8 @@ def articulated_accelerations(
     """Return ddq + `reference` (nv) for bodies with the accelerations a = X a_parent + S qddot and the forces
     I a + p. bias: p. tau: torques. world: acceleration of the world.
 
-    For each axis of a joint, from the last to the first, u = tau - s^T p. The next axis or the parent gets IA
-    - U D^-1 U^T and p + U D^-1 u. At a leaf, D^-1 u is added last: no other value waits for ddq, and its
+    For each axis of a joint, from the last to the first, u = tau - s^T p. The next axis or the parent gets
+    IA - U D^-1 U^T and p + U D^-1 u. At a leaf, D^-1 u is added last: no other value waits for ddq, and its
     largest term is rounded once.
     """
     inertia, gain = articulated_inertias(m), m.array("UD", Force)

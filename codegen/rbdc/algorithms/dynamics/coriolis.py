@@ -2,9 +2,9 @@
 recursion of Echeandia and Wensing.
 
 C = sum of J^T (I Jdot + B J) over bodies with the Jacobian J and the inertia I. Take a body as a cloud of
-point masses m at r with velocity rdot, both in the body's frame. For a motion y with angular part w, B y =
-(-p x w, tr(N) w - N^T w), where p = sum m rdot and N = sum m r rdot^T. (p, N) of a subtree is the sum over
-its bodies, as for inertias.
+point masses m at r with velocity rdot, both in the body's frame. For a motion y with angular part w,
+B y = (-p x w, tr(N) w - N^T w), where p = sum m rdot and N = sum m r rdot^T. The pair (p, N) adds up over a
+subtree like an inertia.
 """
 
 from __future__ import annotations

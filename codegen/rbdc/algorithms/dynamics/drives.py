@@ -1,7 +1,7 @@
 """Forces of the drives of joints: the inertia of motors, viscous damping, springs and dry friction.
 
 The drive force of an entry of v depends only on this entry, its coordinate and its acceleration, even if
-other joints follow its joint. With the armature K, the damping D, the stiffness S, the preload p, the dry
+other joints follow the joint. With the armature K, the damping D, the stiffness S, the preload p, the dry
 friction F and its width w (`Problem`), and inverse dynamics ID and inertia H of the links alone,
 
     r(q, v) = D v + S q + p + F v / sqrt(v^2 + w^2)

@@ -56,8 +56,7 @@ def by_articulated_bodies(
     forces are the wrenches of inverse dynamics at reference accelerations.
 
     The bias forces contain all effects of velocities, so there are no bias accelerations. Gravity enters as
-    an
-    acceleration of the world: in the bias it would cancel with the accelerations that it causes and lose
+    an acceleration of the world; in the bias it would cancel with the accelerations that it causes and lose
     digits. If all roots are free, gravity is part of their reference accelerations instead.
     """
     if model.coupled:

@@ -1,9 +1,8 @@
 """Joint torque regressor: inverse dynamics is linear in the inertial parameters. Atkeson, An and Hollerbach
 (1986).
 
-`regressor_by_forces` carries the ten unit wrenches of each body up to the root.
-`regressor_by_axes` carries the axes of ancestors' joints down to the body. Generated code uses the function
-that takes fewer operations.
+`regressor_by_forces` carries the ten unit wrenches of each body up to the root. `regressor_by_axes` carries
+the axes of ancestors' joints down to the body. Generated code uses the function that takes fewer operations.
 """
 
 from __future__ import annotations
@@ -132,8 +131,8 @@ def pulled_back(entries: list[Scalar], chosen: Placement) -> list[Scalar]:
     parameters in the body's frame.
 
     The row (y_m, y_h, S) times the parameters is y_m m + y_h . h + tr(S J), with the mass m, the first moment
-    h and the inertia J. The rotation yields R y_h and R S R^T. The shift to p subtracts 2 (p . h) 1 - p h^T -
-    h p^T from J, adds m (p^2 1 - p p^T) to J, and subtracts m p from h.
+    h and the inertia J. The rotation yields R y_h and R S R^T. The shift to p subtracts
+    2 (p . h) 1 - p h^T - h p^T from J, adds m (p^2 1 - p p^T) to J, and subtracts m p from h.
     """
     if all(is_zero(x) for x in entries):
         return entries

@@ -89,7 +89,7 @@ def turns_of(model: Problem, w_q: Scalars, first: Matrix, second: Matrix) -> Mat
 
 
 def _form(joint: JointType, e: Scalars, w: Scalars) -> Matrix:
-    """Return the matrix of a joint's bilinear form in (dq_a, e_a) and (dq_b, e_b), the first three terms."""
+    """Return the matrix of a joint's bilinear form in (dq_a, e_a) and (dq_b, e_b), the terms without e_ab."""
     size, half = joint.nv, _as_force(joint.motion(w).scaled(0.5))
     motions = [
         step - rate_of_exponential(joint.motion(e), joint.motion(e).cross(step)) for step in joint.subspace()

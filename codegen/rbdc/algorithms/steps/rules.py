@@ -120,9 +120,8 @@ class Moving(Stepping):
 
     torques: dtau of the direction.
     pushed: derivative of the contact forces at the start (nc).
-    turns: rows of J, by number of the call of `move` and by joint, which further directions reuse. None if
-    there
-        is only one direction, which needs no matrix.
+    turns: rows of J for each call of `move` and each joint, which further directions reuse. None if there is
+        only one direction, which needs no matrix.
     moves: number of calls of `move` so far.
     """
 
