@@ -118,7 +118,7 @@ class BodyMotion(AnyMotion):
     spin: U.
     """
 
-    law = "F = m a + U h, N = h x a + n(U, K): force and moment for this motion"
+    law = "F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K"
     w: Vector3
     alpha: Vector3
     a: Vector3
@@ -145,7 +145,7 @@ class BodyMotion(AnyMotion):
         return [x for row in (self.w, self.alpha, self.a, *self.spin.rows) for x in row.scalars()]
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
-        formula = "w, alpha, and a = R^T (a_parent + U_parent P), U = [alpha] + [w][w]"
+        formula = "w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w]"
         return [(formula, "m", self.scalars()[:9])]
 
     def seen_from(self, placement: Placement) -> Any:

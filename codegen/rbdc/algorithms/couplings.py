@@ -91,7 +91,7 @@ def _closed(model: Problem, cluster: Cluster, y: Scalar, z: Vector, trace: Trace
 
 
 class Linkage:
-    """The closure equations of a cluster as functions of y and z, the symbols of the module's docstring."""
+    """The closure equations of a cluster as functions of y and z."""
 
     def __init__(self, model: Problem, cluster: Cluster) -> None:
         self.tree = tree_of(model, cluster)

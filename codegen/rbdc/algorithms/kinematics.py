@@ -48,7 +48,6 @@ class TreeMotion:
     """The motion of all bodies, in a common frame: that of a free root on which the whole tree hangs,
     otherwise the world's.
 
-    model: the model.
     placements: placement of each body.
     columns: Jacobian columns of each body's joint.
     velocities, accelerations: velocity and acceleration of each body.

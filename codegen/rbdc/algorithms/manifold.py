@@ -59,7 +59,6 @@ def difference(model: Model, q0: Scalars, q1: Scalars, trace: Trace = silent) ->
 def _joint_by_joint(
     model: Model, entries: Callable[[JointType, slice, slice], list[Scalar]]
 ) -> dict[int, list[Scalar]]:
-    """Return entries(joint, slice of q, slice of v) for each joint that follows no other, by body."""
     return {
         index: entries(body.joint, model.q_slice(index), model.v_slice(index))
         for index, body in enumerate(model.bodies)

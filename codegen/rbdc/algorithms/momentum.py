@@ -55,9 +55,7 @@ def subtree_moments(m: Numbers, factor: Scalar) -> list[RigidInertia]:
 def _in_world(
     model: JointSpaceModel, m: Numbers, subtrees: Sequence[RigidInertia], factor: Scalar
 ) -> Vector3:
-    """Return `factor` times the first moment of all moving links in the world (kg m). subtrees: results of
-    `subtree_moments` with this factor.
-    """
+    """Return the first moment of all moving links in the world (kg m), times the factor of `subtrees`."""
     rooted = (b.to_parent(subtrees[b.at]) for b in m.bodies if b.rooted)
     return sum(rooted, model.resting.scaled(factor)).first_moment
 
@@ -110,7 +108,7 @@ def potential_energy(model: JointSpaceModel, q: Scalars, trace: Trace = silent) 
 def joint_columns(
     model: Problem, columns: Iterable[Matrix], formula: str, symbol: str, trace: Trace = silent
 ) -> Matrix:
-    """Return the matrix (rows, nv) from the columns of each joint, and trace these columns body by body."""
+    """Return the matrix (rows, nv) from the columns of each joint, and trace the columns body by body."""
     rows: Matrix = []
     for index, (body, of_joint) in enumerate(zip(model.bodies, columns, strict=True)):
         trace(body.name, formula, f"{symbol}{index}", flat(of_joint))

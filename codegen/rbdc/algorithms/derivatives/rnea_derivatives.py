@@ -98,7 +98,7 @@ class Travelling(BodyMotion):
 
     def named(self) -> list[tuple[str, str, list[Scalar]]]:
         w, alpha, v, a = (x.scalars() for x in (self.w, self.alpha, self.v, self.a))
-        formula = "w, alpha, v, and a = R^T (a_parent + U_parent P)"
+        formula = "w, alpha, v, a: angular and linear velocities and accelerations; U = [alpha] + [w][w]"
         return [(formula, "m", [*w, *alpha, *v, *a])]
 
     def seen_from(self, placement: Placement) -> Any:

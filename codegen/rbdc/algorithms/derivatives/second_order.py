@@ -157,7 +157,7 @@ def second_derivatives(
             add_second_terms(tensors[0][d], motions, tree.paths[d], d, tree.fixed[joint])
         name = model.bodies[joint].name
         for tensor, symbol in zip(tensors, ("qq", "vv", "qv", "mq"), strict=True):
-            title = f"{symbol} whose deepest joint is this one; qq, vv, qv: of d2tau, mq: of dM_dq"
+            title = f"{symbol}: entries of d2tau (qq, vv, qv) or dM_dq (mq) whose deepest joint is this one"
             trace(name, title, f"{symbol}{d}", [tensor[d][d][d]])
     reduced = [reduce_tensor(model, tensor) for tensor in tensors]
     for k, x in enumerate(resistance_by_vv(model, v)):
