@@ -41,12 +41,11 @@ Step = tuple[Vector, Vector]
 """Accelerations (nv) and forces (nc) of one step, or their derivatives or weights."""
 
 SOLUTION = "solution"
-"""Symbol of the vector of the forces or impulses of all contacts, then the accelerations or velocity changes
-of the joints.
+"""C name of a vector: forces (or impulses) of all contacts, then joint accelerations (or velocity changes).
 """
 
 WEIGHTS = "z"
-"""Symbol of the vector of the weights of the contacts' residuals, then of the equations of motion."""
+"""C name of a vector: weights of the contacts' residuals, then of the equations of motion."""
 
 
 def compliance(switch: Scalar, mu: Scalar) -> Scalar:
@@ -99,7 +98,7 @@ class Constraints:
             hold(matrix, rows, switch, mu, ((Index(k), switch, entries) for k, entries in columns))
         factors = Factorisation(matrix.entries)
         for k, row in enumerate(factors.lower):
-            title = f"row {k} of L, then entry {k} of 1 / D, for [-E -J; -J^T M] = L^T D L"
+            title = f"row {k} of L, then entry {k} of 1 / D: L^T D L = [-E -J; -J^T M]"
             trace("contacts", title, f"L_{k}", [*row[:k], factors.inverse_pivots[k]])
         return Constraints(factors, switches, mu if model.redundant else 0.0)
 

@@ -6,10 +6,11 @@ that k carries. In coordinates that move with these bodies, with psi = V_p x J,
 
     dV/dq = psi, dA/dq = A_p x J + V_p x psi - V x psi,     dV/dqdot = J, dA/dqdot = psi + J x (V - V_k)
 
-Rows are in the coordinates of body 1. A step of k moves these coordinates relative to body 2 by Omega = J if
-k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not body 1. In these coordinates
-V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 by -Omega. The residual
-is then differentiated with dual numbers. Rows along the world's axes also turn with body 1.
+The residual is in coordinates that move with body 1. A step of k moves them relative to body 2 by Omega = J
+if k carries body 1 but not body 2, and by Omega = -J if k carries body 2 but not body 1. In these coordinates
+V_2 changes by dV_2 + V_2 x Omega, A_2 by dA_2 + A_2 x Omega, and the frame of body 2 moves by -Omega. The
+residual is then differentiated with dual numbers. `Contacts.turning` is added for rows along the world's
+axes.
 
 If the whole recursion ran over dual numbers instead, it would take 0.85 to 1.05 times the operations for legs
 and linkages, up to 1.36 times for an arm of seven joints, and 2 to 5 times the time to record.

@@ -32,8 +32,8 @@ subtree of i,
     dtau_i/dqdot_j = s_i^T (2 B s_j + I (psidot_j + sdot_j))
     dtau_j/dqdot_i = s_j^T (2 B s_i + I (psidot_i + sdot_i))
 
-So four forces of each direction i are carried to the root. Their products with an ancestor's directions are
-entries of the matrices:
+So four forces of each direction i are carried to the root. Their products with s, psidot, psiddot and sdot of
+ancestors are entries of the matrices:
 
     c_q = 2 B psidot_i + I psiddot_i (plus s_i x* f for ancestors of joint i)
     c_v = 2 B s_i + I (psidot_i + sdot_i),     r_b = 2 B^T s_i,     r = I s_i
@@ -201,7 +201,7 @@ def nle_derivatives(model: Problem, q: Scalars, v: Scalars, trace: Trace = silen
 
 def gravity_torque_derivatives(model: Problem, q: Scalars, trace: Trace = silent) -> Matrix:
     """Return dtau_dq (nv, nv) of g(q), the Hessian of the potential energy: inverse dynamics at rest, without
-    springs. Checked against the complex step of `rbdc.algorithms.reference.rnea`; Pinocchio.
+    springs. Checked against the complex step of `rbdc.algorithms.reference.rnea` and Pinocchio.
     """
     model, rest = replace(model, drive_terms=()), [0.0] * model.nv
     return rnea_derivatives(model, q, rest, rest, trace=trace)[0]
