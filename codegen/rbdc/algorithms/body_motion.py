@@ -15,13 +15,13 @@ With the entries of U, of which U_zz - U_yy = w_z^2 - w_y^2,
 A child's frame lies at P, turned by R, in its parent's. If the child moves with the parent, the child's w,
 alpha and a are R^T w, R^T alpha and R^T (a + U P) of the parent. The joint adds the velocity (v_J, w_J) = S
 qdot, which is constant in the child's frame. This frame turns by w + w_J, and v_J moves its origin past the
-points of the parent, which turn by w:
+points of the parent, which turn by w. With w, alpha and a in the child's frame,
 
     w_child = w + w_J
     alpha_child = alpha + S_angular qddot + w x w_J
     a_child = a + S_linear qddot + (w + w_J) x v_J + w x v_J
 
-No linear velocity of a body is needed. Gravity is an acceleration -g of the world.
+Gravity is an acceleration -g of the world.
 """
 
 from __future__ import annotations

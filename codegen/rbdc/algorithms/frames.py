@@ -1,9 +1,8 @@
 """Jacobian, velocity and acceleration of a frame, computed along the path from the frame to the root.
 
 With the frame's placement X_i in body i and the placement M_i of body i in its parent, the LOCAL columns of
-joint i are X_i^-1 S_i, and X_parent = M_i X_i. Only the joints that carry the frame are visited. The last X
-is the frame's placement in the world. It maps LOCAL columns to WORLD; its rotation maps them to
-LOCAL_WORLD_ALIGNED.
+joint i are X_i^-1 S_i, and X_parent = M_i X_i. The last X is the frame's placement in the world. It maps
+LOCAL columns to WORLD; its rotation maps them to LOCAL_WORLD_ALIGNED.
 """
 
 from __future__ import annotations

@@ -250,7 +250,7 @@ class Operators:
 
 
 def symmetric_part(inertia: RigidInertia, s: Motion) -> Symmetric3:
-    """Return L of a motion, [w]J - J[w] + 2 (u.h) 1 - h u^T - u h^T."""
+    """Return L of a motion s."""
     u, w, h = s.linear, s.angular, inertia.first_moment
     x, y, z = (w.cross(Vector3.of(row)) for row in inertia.about_origin.rows())
     xx = x.x + (h.y * u.y + h.z * u.z)

@@ -12,8 +12,8 @@ the entries are
 
     G_tlu = b + a,  G_ult = b - a,  G_lut = a - b
 
-If j and k belong to different joints, G_ijk = G_ikj. Two directions of one joint do not commute. The entries
-follow from C = sum of J^T (I dJ/dt + B J) over bodies, with B(I, v) of Echeandia and Wensing (2021).
+If j and k belong to different joints, G_ijk = G_ikj. The entries follow from C = sum of J^T (I dJ/dt + B J)
+over bodies, with B(I, v) of Echeandia and Wensing (2021).
 """
 
 from __future__ import annotations

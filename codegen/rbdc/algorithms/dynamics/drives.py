@@ -11,10 +11,9 @@ friction F and its width w (`Problem`), and inverse dynamics ID and inertia H of
 If a joint with armature K follows the coordinate y of another joint along a curve f(y), its motor also
 accelerates by f'' ydot^2: r then includes K f' f'' ydot^2.
 
-The choice of link frames and the regrouping of inertial parameters do not affect these forces. Source:
-Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors. Dry
-friction jumps at zero velocity; a square root smooths the jump. SIMD units have an instruction for correctly
-rounded square roots but none for tanh(v / w), and all derivatives of the square root are algebraic.
+Source: Featherstone, Rigid Body Dynamics Algorithms, section 9.6, without the gyroscopic effect of rotors.
+Dry friction jumps at zero velocity; a square root smooths the jump. SIMD units have an instruction for
+correctly rounded square roots but none for tanh(v / w), and all derivatives of the square root are algebraic.
 """
 
 from __future__ import annotations

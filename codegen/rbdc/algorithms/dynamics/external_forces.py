@@ -3,7 +3,7 @@
 In the frame of the world, a force f is [force; moment about the world's origin] along the world's axes. In
 the frame of body i it is iX0* f with the full Pluecker transform (Caron). If the tree hangs on one free body,
 f is first expressed in the frame of this body: then only the moments of the inputs grow with the distance
-from the world's origin, not those of later results.
+from the world's origin.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def in_bodies(m: Numbers, fext: Forces) -> Forces:
 
 
 def from_one_frame(m: Numbers, fext: Forces) -> list[Force]:
-    """Map forces from the frame of the world to the common frame of `in_one_frame`."""
+    """Map forces from the world's frame to that of the free root on which the tree hangs, if there is one."""
     root = free_root(m.model)
     return list(fext) if root is None else [m.placements[root].act_inverse_force(force) for force in fext]
 

@@ -33,8 +33,8 @@ Regressor: TypeAlias = Callable[[Problem, Scalars, Scalars, Scalars, Trace], Mat
 _UNIT_INERTIAS = tuple(Symmetric3(*(1.0 if k == entry else 0.0 for k in range(6))) for entry in range(6))
 
 _PARALLEL = 1e-15
-"""Axes count as parallel if all entries of their cross product are smaller than this. A missed pair of
-parallel axes costs operations, not accuracy.
+"""Axes count as parallel if all entries of their cross product are smaller than this. A missed pair costs
+operations, not accuracy.
 """
 
 
