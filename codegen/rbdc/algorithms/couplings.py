@@ -3,7 +3,7 @@
 In a cluster, loops with the error e(y, z) = 0 determine the coordinates z of joints (followers) from the
 coordinate y of another (the leader). A fixed number of steps z <- z - J_z^-1 e, which start from a polynomial
 z_0(y), closes the loops. J = [J_y J_z] is the Jacobian of the relative velocity of each loop's two frames.
-With their relative acceleration r(q, qdot) at qddot = 0,
+With their relative acceleration r(q, qdot) at qddot = 0, and with primes for d/dy,
 
     z' = -J_z^-1 J_y,     z'' = -J_z^-1 r((y, z), (1, z')),     z''' = dz''/dy + z' dz''/dz, and so on
 

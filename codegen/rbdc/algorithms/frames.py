@@ -29,7 +29,7 @@ Columns: TypeAlias = Mapping[int, Sequence[Motion]]
 """For each body, motions of a frame: one for each degree of freedom of the body's joint."""
 
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
-"""Values of the `reference` argument; their index is the integer of the C function."""
+"""Values of the `reference` argument. C functions take the index in this tuple instead."""
 
 
 def frame_step(

@@ -2,7 +2,7 @@
 
 Joint k follows a joint with the coordinate y along the curve f(y): v_k = f' ydot and a_k = f'' ydot^2 + f'
 yddot. F_k is the force of the drive of k. tau_tree and M are the torques and the inertia matrix of all
-joints, tau_k and M_k are entry k and column k. G is the Jacobian of all joints' coordinates. With tau = G^T
+joints, tau_k and M_k their entry k and column k. G is the Jacobian of all joints' coordinates. With tau = G^T
 tau_tree, the curvature adds
 
     dtau/dy += G^T (dtau_tree/dv_k f'' ydot + M_k (f'' yddot + f''' ydot^2)) + f'' (tau_k + F_k)
