@@ -35,7 +35,7 @@ def operators(layout: PathLayout) -> list[Statement]:
             ("A3 x = (-p' x w(x), N' w(x)): p' = w x p + 2 f', f' = f of psidot", "p", o.p3.scalars()),
             ("N' = [w]N - N[w] - [u][p] + L' - [n'], L' and n' of psidot", "n", o.n3.scalars()),
             ("fq = B psidot + I psiddot + s x* force of the subtree", "fq", o.by_q.scalars()),
-            ("fv = B s + I sigma", "fv", o.by_v.scalars()),
+            ("fv = B s + I sigma, sigma = psidot + ds/dt", "fv", o.by_v.scalars()),
             *loaded,
         )
 
