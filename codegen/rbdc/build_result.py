@@ -37,8 +37,8 @@ class BuildResult:
     functions: name and figures of each function, from `figures`.
     variants: for each variant its name, its instruction-set extensions, and the size of its code (bytes).
     warnings: all warnings about the description, the options and the folder.
-    news: the warnings that this build shows. If the installed package was already up to date, it shows
-        only warnings about its name and folder.
+    news: the warnings that this build shows. If the installed package was already up to date, the build
+        shows only warnings about the package's name and folder.
     errors: largest error of each function, divided by the allowed error; None if nothing was verified,
         because the package came from the cache or verification was off.
     unverified_states: for each function, the states at which nothing could be compared, because the function
@@ -63,10 +63,10 @@ class BuildResult:
 
 
 def figures(functions: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], ...]:
-    """Return the name, the form (unrolled or rolled) and the deterministic figures of each function of a
-    manifest. Figures of a rolled function include the files that it shares with other functions. `batch_...`
-    are figures of kernels that compute several samples at once; they are absent if the batch loops over
-    single calls.
+    """Return the name, the form (unrolled or rolled) and the figures (counts of operations, sizes of code and
+    stack) of each function of a manifest. Figures of a rolled function include the files that it shares with
+    other functions. `batch_...` are figures of kernels that compute several samples at once; they are absent
+    if the batch loops over single calls.
     """
     return tuple(
         {"name": name, **{key: entry[key] for key in entry if key not in _DECLARED}}

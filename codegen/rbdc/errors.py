@@ -20,7 +20,7 @@ class RbdcError(Exception):
 
     exit_status = 2
     """Exit status of the command line: bad usage or bad input. Status 1 is for comparisons that fail, 3 for
-    compiled code that does not agree with the description.
+    compiled code that does not agree with the reference algorithms.
     """
 
 
@@ -90,8 +90,8 @@ class TimeLimitError(ToolchainError):
 
 
 class VerificationError(RbdcError):
-    """The compiled code does not agree with the description; nothing was installed. The message names the
-    function, the state and the error.
+    """The compiled code does not agree with the reference algorithms; nothing was installed. The message
+    names the function, the state and the error.
     """
 
     exit_status = 3

@@ -49,7 +49,7 @@ class Option(Generic[Value]):
     default: value if nothing is assigned. If the default is None, None may be assigned.
     help: one sentence for --help.
     spellings: spellings on the command line, if they differ from the field's name.
-    recorded: whether a package depends on the option.
+    recorded: whether the package depends on the option; then its manifest stores the value.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ def arguments(owner: type, passed: Mapping[str, Any]) -> dict[str, Any]:
 def asked(name: str, value: object) -> str:
     """Return an option and its value as messages show them: `name='value'`, in backquotes.
 
-    The commands print it in their spelling, --name value (`rbdc.cli.wording`).
+    The command line replaces this spelling with --name value (`rbdc.cli.wording`).
     """
     return f"`{name}={_shown(value)}`"
 
@@ -150,7 +150,7 @@ def _shown(value: object) -> str:
 
 
 def choice(literal: Any) -> Reading[Any]:
-    """Return the reading of one of the texts of a `Literal`."""
+    """Return the reading of an option that accepts the texts of a `Literal`."""
     values = get_args(literal)
 
     def read(value: Any) -> str:
@@ -231,7 +231,7 @@ def entries(value: Any) -> list[Any]:
 
 
 def words_of(text: str, separator: str | None = ",") -> list[str]:
-    """Return the words of a text with separators between them."""
+    """Return the words of a text that separators divide; the separator None stands for blanks."""
     return [word.strip() for word in text.split(separator) if word.strip()]
 
 

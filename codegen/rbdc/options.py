@@ -79,7 +79,7 @@ def _precision(value: Any) -> Any:
 
 
 TUNING_SECONDS = 30.0
-"""Default time of measurements for a tuning (s)."""
+"""Default time for which the option `tune` measures (s)."""
 
 
 def _seconds(value: Any) -> float | None:
@@ -120,7 +120,7 @@ class BuildOptions(ModelOptions):
     contacts: Option[tuple[ContactOption, ...]] = Option(
         CONTACTS,
         (),
-        "A contact with the world or a closed loop. FILE: TOML, or YAML with closed_loop and type.",
+        "A contact with the world or a closed loop. FILE: TOML, or YAML with the keys closed_loop and type.",
         "--contacts",
         "--contact",
         "--loop",
@@ -186,7 +186,7 @@ class BuildOptions(ModelOptions):
         recorded=False,
     )
     tuning: Option[Tunings | None] = Option(
-        TUNING, None, "Use the forms, compilers and batches of this tuning.json, for all variants or one."
+        TUNING, None, "Use the choices that `tune` stored in this tuning.json, for all variants or for one."
     )
     compiler: Option[str | None] = Option(
         TEXT, None, "The C compiler; by default $CC, the newest clang, gcc or cc.", "--cc", recorded=False
@@ -284,7 +284,8 @@ def check(options: BuildOptions) -> None:
         return
     if options.style == "rolled":
         raise UnsupportedError(
-            "`style='rolled'` stores constants in tables: leave out `parameters` and `payload`"
+            "`style='rolled'` reads inertial parameters from constant tables: leave out `parameters` and "
+            "`payload`"
         )
     if others := [target for target in options.targets if target not in ("c", "batch", "jax")]:
         raise UnsupportedError(
@@ -316,7 +317,8 @@ def _check_tuning(options: BuildOptions) -> None:
         raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`, not both")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
-            "`tune` takes no inertial parameters: tune without them, then give them and `tuning`"
+            "`tune` does not measure functions with run-time inertial parameters: tune without `parameters` "
+            "and `payload`, then build with them and `tuning`"
         )
     if options.march == "portable":
         raise UnsupportedError(
@@ -327,7 +329,7 @@ def _check_tuning(options: BuildOptions) -> None:
 
 def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
     """Return the options that a package depends on, as its manifest stores them. Values of model options come
-    from the model; None stands for a value that the model does not tell.
+    from the model; None stands for a value that is not known from the model.
     """
     of_model = held_options(model) | {
         "fext_frame": "world" if model.world_forces else "local",
@@ -345,7 +347,7 @@ def recorded_options(options: BuildOptions, model: Problem) -> dict[str, Any]:
 def differing(recorded: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """Return the Python names of the options whose values differ between two manifests.
 
-    Leave out `verify`, and the options that `add` extends.
+    Leave out `verify`, and the options that `add` extends: `targets` and `fuse`.
     """
     current = json.loads(json.dumps(now))
     other = [name for name, value in current.items() if recorded.get(name, value) != value]

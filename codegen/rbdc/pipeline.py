@@ -282,7 +282,7 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
 
 
 def _tools_of(job: _Job, generated: Generated) -> Toolchain:
-    """Return the tools, with the compilers that the tuning chose for single C files."""
+    """Return the tools, with the compiler that the tuning chose for each C file."""
     tuning = job.options.tuning
     if tuning is None:
         return job.tools

@@ -7,11 +7,12 @@ started, which then ends the others. Helpers ignore interrupts. The children of 
 one signal ends them all.
 
 The pool is rbdc's own, because no library provides everything that a build needs. The helpers of
-`concurrent.futures` and `multiprocessing` run the caller's script again if the script has no guard. The
-helpers of loky do not. But if one helper of loky is killed, all tasks of the pool fail: if one robot of a
-build ran out of memory, the build would lose all robots. If a helper has helpers itself, ending it prints
-a warning about leaked semaphores. In all of these libraries the calling process only waits. Helpers take half
-a second to start, which is longer than all the work on a small robot.
+`concurrent.futures` and `multiprocessing` run the caller's script again if the script has no guard
+(`if __name__ == "__main__"`). The helpers of loky do not. But if one helper of loky is killed, all tasks of
+the pool fail: if one of several robots ran out of memory, the build would lose all of them. If a helper of
+loky has helpers itself, ending it prints a warning about leaked semaphores. In all three libraries the
+calling process only waits for helpers, which start in half a second: longer than all the work on a small
+robot.
 
 A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
 then one task after the other. Its answers are None once it is ready, then the pair (result, error) for each
@@ -133,7 +134,7 @@ class NotSent(TypeError):
 
 class Helper(Generic[Task, Result]):
     """A process that does the same work on one task after the other, as a context manager. Call the object
-    with a task. A task may end the process.
+    with a task. If a task ends the process, the call raises HelperEnded.
 
     The constructor starts the process without waiting for it, and raises HelperEnded if that fails. If `work`
     is an object, the helper keeps its state from task to task. how: streams and other arguments of Popen.

@@ -93,7 +93,7 @@ def steps_of_build(declarations: Iterable[FunctionDeclaration], verify: bool) ->
 
 def _effort(declaration: FunctionDeclaration) -> float:
     """Return the approximate time of a function in any unit. Functions of frames are short loops; the time of
-    others grows more slowly than the size of their results.
+    other functions grows more slowly than the size of their results.
     """
     entries = sum(math.prod(output.shape) for output in declaration.outputs)
     return 1.0 if declaration.framed else 1.0 + math.sqrt(entries)

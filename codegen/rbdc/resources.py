@@ -73,7 +73,7 @@ def _hint(text: str) -> str:
 
 
 def _is_there(path: Path) -> bool:
-    """Return whether a path exists. An unreadable one counts: reading it gives the better message."""
+    """Return whether a path exists. An unreadable path counts, because reading it gives a better message."""
     try:
         return path.exists() or path.is_symlink()
     except PermissionError:

@@ -37,8 +37,8 @@ def test_the_page_is_written_beside_or_where_it_is_asked_for(folder: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (("--html", "--json"), "--html: the page does not show --json; leave it out"),
-        (("--html", "--passes"), "--html: the page does not show --passes; leave it out"),
+        (("--html", "--json"), "--html and --json exclude each other: leave one out"),
+        (("--html", "--passes"), "--html and --passes exclude each other: leave one out"),
         (("--functions", "rnea"), "--functions and --preset need --html"),
         (("--preset", "full"), "--functions and --preset need --html"),
         (("--html", "--functions", "rnae"), "did you mean rnea?"),

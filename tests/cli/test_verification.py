@@ -21,7 +21,7 @@ from rbdc.native.toolchain import find_compiler
 
 QUICK = ("--functions", "nle,rnea", "--targets", "c", "--cflags", "-O0")
 MESSAGE = (
-    r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the description: "
+    r"^rbdc: error: .*double_pendulum\.urdf: nle does not agree with the reference algorithm: "
     r"called with single samples \(state: [^,]+\), tau\[\d\] is \S+, not \S+, "
     r"an error of \S+ times the tolerance; nothing was installed\. "
     r"This is a fault of rbdc, or of the compiler or its flags: "

@@ -80,12 +80,12 @@ def test_additions_to_another_package_are_refused(tmp_path: Path) -> None:
     build(tmp_path, path, functions="nle")
     before = (tmp_path / "one" / "manifest.json").read_bytes()
     for options, name in (({"damping": "include"}, "damping"), ({"frame": "tip@link2:0 0 1"}, "frame")):
-        expected = f"`add=True` keeps functions of the same .* another value of `{name}`; give the same, or"
+        expected = f"`add=True` keeps functions of the same .* another value of `{name}`; give the same"
         with pytest.raises(OptionError, match=expected):
             build(tmp_path, path, functions="com", add=True, **options)
     refused = run("build", str(path), "--gravity", "0", "0", "-1", "--add", "--out", str(tmp_path))
     assert refused.exit_code == 2
-    assert "another value of --gravity; give the same, or leave out --add" in refused.stderr
+    assert "another value of --gravity; give the same model and options, or leave out --add" in refused.stderr
     path.write_text(path.read_text().replace("0.26703", "0.3"))
     with pytest.raises(OptionError, match="built from another description, or from this one before a"):
         build(tmp_path, path, functions="com", add=True)

@@ -101,7 +101,8 @@ def compare(
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:
-        raise OptionError(f"{ascii(title_of(description))[1:-1]} beside --serial or --binary: leave one out")
+        title = ascii(title_of(description))[1:-1]
+        raise OptionError(f"{title}: --serial and --binary replace a description: leave one of them out")
     old = baseline.read_baseline(earlier, gate_time)
     with showing(title_of(description)) as progress:
         report = document.document(measure(description, options, progress))
@@ -192,10 +193,11 @@ def benchmark(
     write one report.
 
     A ROBOT is a URDF file, the name of a robot that ships with rbdc, or talos or icub of the pip package
-    example-robot-data. The default is the word suite: kuka_iiwa, ur5, hyq, atlas, talos, icub, solo12 and
-    anymal_b. After the word suite, a file replaces the robot whose name begins the file's name: suite
-    path/to/atlas.urdf. The default functions are rnea, crba, aba, minverse and the two sets of first
-    derivatives. Writes benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and forms.html.
+    example-robot-data. The word suite, the default, stands for kuka_iiwa, ur5, hyq, atlas, talos, icub,
+    solo12 and anymal_b. After this word, a file replaces the robot whose name begins the file's name: suite
+    path/to/atlas.urdf. The default functions are rnea, crba, aba, minverse, rnea_derivatives and
+    aba_derivatives. Writes benchmark.json, benchmark.html and speed.svg; with --forms, forms.json and
+    forms.html.
     Exit status 1: a generated result is wrong, or worse than in the baseline; 2: a robot could not be
     measured.
     """

@@ -14,7 +14,7 @@ from rbdc.cli.support import out, showing, takes, wrote
 from rbdc.report.options import NATIVE, CompareOptions
 
 _QUICK = click.option(
-    "--quick", is_flag=True, help="Measure few, small and unoptimised cases, to see that it works."
+    "--quick", is_flag=True, help="Measure few, small and unoptimised cases, to test the experiment itself."
 )
 _HUMANOIDS = click.Option(
     ("--humanoid", "humanoids"),
@@ -55,7 +55,8 @@ def table_1(
     quadruped and a humanoid.
 
     Writes study.json and study.html, with Table I and Figs. 2 and 3 from our own data and a verdict on each
-    claim, to the folder OUT/table-1. The underlying reports stand beside it. Takes about ten minutes.
+    claim, to the folder OUT/table-1, and the report on each robot to OUT/table-1-NAME. Takes about ten
+    minutes.
     """
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
@@ -78,11 +79,11 @@ def table_1(
 @takes("compiler")
 @out("reports")
 def precision(description: str, out: Path, **values: Any) -> None:
-    """Carpentier and Mansard (2018), Section V-B: derivatives by q and v at rest without gravity, by each
-    method. In exact arithmetic they are 0.
+    """Carpentier and Mansard (2018), Section V-B: derivatives with respect to q and v at rest without
+    gravity, computed by each method. In exact arithmetic they are 0.
 
-    Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, to
-    the folder OUT/precision-NAME. The underlying report stands beside it.
+    Writes study.json and study.html, with the largest entry of every matrix and a verdict on each claim, and
+    report.json and report.html, with all measurements, to the folder OUT/precision-NAME.
     """
     from rbdc.analysis.pages import show
     from rbdc.emit.names import module_name

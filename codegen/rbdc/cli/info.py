@@ -74,7 +74,7 @@ def info(
     if page is not None:
         flags = ("--json", as_json), ("--passes", with_passes), ("--branches", with_branches)
         if beside := [name for name, on in (*flags, ("--identifiability", with_base)) if on]:
-            raise OptionError(f"--html: the page does not show {beside[0]}; leave it out")
+            raise OptionError(f"--html and {beside[0]} exclude each other: leave one out")
         _write_page(description, model, options, page)
         show_warnings(model.warnings)
     else:

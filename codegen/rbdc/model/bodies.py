@@ -108,7 +108,7 @@ class ParameterRow:
 
 class ContactKind(StrEnum):
     """Components of the relative motion that a contact or a loop constrains: the velocity of a point (POINT);
-    all six components (SURFACE, WELD); or all but the rotation about the frame's z (REVOLUTE).
+    all six components (SURFACE, WELD); or all but the rotation about z of the first frame (REVOLUTE).
     """
 
     POINT = "point"
@@ -147,8 +147,8 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether the contact constrains all three components of each vector (linear, angular). Then its rows
-        may be along any axes.
+        """Whether the rows hold all three components of the linear and, if there is one, of the angular
+        velocity. Then the rows may be along any axes.
         """
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
 
@@ -158,9 +158,9 @@ class Cluster:
     """Joints that closed loops bind to one coordinate.
 
     leader: body whose joint has the coordinate.
-    followers: the other bodies. Their couplings are polynomials, the initial values of the Newton steps.
+    followers: the other bodies. Their couplings are polynomials that give the Newton steps' initial values.
     carrier: body that carries the cluster, or the world.
-    loops: the closed loops; they have as many rows as there are followers.
+    loops: the closed loops; together they have as many rows as there are followers.
     steps: number of Newton steps that close the loops.
     """
 

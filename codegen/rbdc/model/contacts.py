@@ -16,13 +16,13 @@ closed a five-bar in 100 cases of 100 (6 steps: 91) and two arms that hold each 
 whose loop was open by metres was closed in 2 cases of 20; a second call continues from the result.
 """
 LEAST_PIVOT = 1e-13
-"""Number added to the diagonal of J J^T, relative to the mean of the diagonal: rows of loops may be nearly
-redundant.
+"""Number added to the diagonal of J J^T, relative to the mean of the diagonal, because rows of loops may be
+nearly redundant.
 """
 
 
 def with_the_world(model: Problem) -> list[Contact]:
-    """Return the contacts with the world, which have a target."""
+    """Return the contacts with the world; only these contacts have a target."""
     return [contact for contact in model.contacts if contact.second is None]
 
 
@@ -64,10 +64,10 @@ def given_target(options: ContactOptions) -> Sequence[Scalar]:
 class ContactOptions:
     """Optional inputs of functions of contacts.
 
-    active: 1 for active contacts, 0 for others (contacts). None: all are active.
-    target: positions and unit quaternions at which contacts with the world are held (contacts with the world,
-        7). None: the world's frame.
-    gains: Baumgarte's Kp (1/s^2) and Kd (1/s) (contacts, 2). None: zero.
+    active: 1 for active contacts, 0 for others (number of contacts). None: all are active.
+    target: positions and unit quaternions at which contacts with the world are held (number of contacts with
+        the world, 7). None: the world's frame.
+    gains: Baumgarte's Kp (1/s^2) and Kd (1/s) (number of contacts, 2). None: zero.
     mu: number added to the diagonal of J M^-1 J^T (1). None: zero.
     """
 

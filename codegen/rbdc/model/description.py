@@ -189,7 +189,7 @@ class Note:
 
     message: what is odd.
     line: line in the file.
-    effect: functions whose numbers depend on its subject.
+    effect: functions whose numbers depend on the note's subject.
     """
 
     message: str

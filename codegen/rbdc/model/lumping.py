@@ -93,11 +93,11 @@ def lumped(written: Description, options: ModelOptions) -> dict[str, Any]:
 
 
 def of_others(actuators: Sequence[Actuator], bent: Collection[str]) -> tuple[list[Actuator], list[Note]]:
-    """Return the motors, except motors on joints that follow others along curves, and notes on the omitted
-    motors.
+    """Return the motors, except motors on joints that follow others along curves (not linearly), and notes on
+    the omitted motors.
     """
     left_out = [actuator for actuator in actuators if any(joint in bent for joint, *_ in actuator.gains)]
-    what = "acts on a joint that follows another along a curve: not in the actuation matrix"
+    what = "acts on a joint that does not follow its leader linearly: it is not in the actuation matrix"
     notes = [Note(f'actuator "{shown(actuator.name)}" {what}') for actuator in left_out]
     return [actuator for actuator in actuators if actuator not in left_out], notes
 
@@ -176,8 +176,8 @@ class _Walk:
             waiting += [(below, frame) for below in reversed(children.get(joint.child, []))]
 
     def _visit(self, link: Link, joint: Joint, above: Frame) -> None:
-        """Record the frame of a link, add its inertia to the body that carries it, and append a body if its
-        joint moves.
+        """Record the frame of a link, append a body if the joint moves, and add the link's inertia to the
+        body that carries the link.
         """
         body, placement = above.body, above.placement.compose(joint.placement)
         if joint.kind != "fixed":

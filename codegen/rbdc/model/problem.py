@@ -1,5 +1,5 @@
-"""Problems: a robot, and what a build requests of it. Recursions take a problem; passes of `rbdc.reduction`
-map one problem to another.
+"""Problems: a robot model with the requests of a build, such as contacts. Recursions take a problem; passes
+of `rbdc.reduction` map one problem to another.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class DryFriction(NamedTuple):
 
     force: friction at full speed (N, N m).
     width: speed at which the friction has 0.7 of this force (m/s, rad/s).
-    slope: factor of the velocity: the multiplier of a mimic joint.
+    slope: factor of the velocity: 1, or the multiplier of a mimic joint along a curve.
     """
 
     force: Scalar
@@ -176,8 +176,8 @@ class Problem(Model):
 
     @property
     def curves(self) -> dict[int, Coupling]:
-        """Polynomials of joints that follow others along curves, by body. In clusters they give initial
-        values.
+        """Polynomials of joints that follow others along curves (not linearly), by index of the body. In
+        clusters the polynomials give only initial values of Newton steps.
         """
         clustered = {k for cluster in self.clusters for k in cluster.followers}
         curves = {}

@@ -144,8 +144,9 @@ def _rooted_at(description: Description, base: str) -> Description:
 
 
 def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list[Link], list[Joint]]:
-    """Return a joint from its child to its parent. With X the joint's frame in the parent and J the joint's
-    motion, the parent is at J^-1 X^-1 in the child. Unless X is the identity, a link without mass is between.
+    """Return links and joints that replace a joint and lead from its child to its parent. With X the joint's
+    frame in the parent and J the joint's motion, the parent is at J^-1 X^-1 in the child. Unless X is the
+    identity, a link without mass is inserted between J^-1 and X^-1.
     """
     back = joint.placement.inverse()
     if joint.kind == "fixed":
@@ -166,8 +167,8 @@ def _turned_round(joint: Joint, links: set[str], joints: set[str]) -> tuple[list
 
 
 def _with_snapped_rotations(description: Description, snap: float) -> Description:
-    """Return the description with joint rotations whose entries within `snap` of 0, 1 or -1 are rounded. A
-    note has the number of rounded entries, or else of entries that a larger `snap` would round.
+    """Return the description with joint rotations whose entries within `snap` of 0, 1 or -1 are rounded.
+    Notes say how many entries were rounded, and how many a larger `snap` would round.
 
     Raises OptionError if the reader has already rounded by more.
     """

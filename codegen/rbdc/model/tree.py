@@ -35,8 +35,8 @@ class Model:
         in the centre of mass and the potential energy.
     gravity: gravity (m/s^2).
     notes: warnings.
-    file, description_hash: the description and its hash.
-    loops: loops that the description closes.
+    file, description_hash: path of the description, and SHA-256 of its text.
+    loops: closed loops of the description.
     actuators: motors.
     assembly: links, joints and options that the model was assembled from; ignored in comparisons.
     """
@@ -148,7 +148,7 @@ class Model:
     @property
     def actuation(self) -> list[list[float]]:
         """The matrix B (nv, number of `actuators`) in tau = B u, with u the forces of motors. The force of a
-        motor on a follower, times the multiplier, acts on the leader.
+        motor on a follower, times the follower's multiplier, acts on the leader.
         """
         bodies = {body.joint_name: body for body in self.bodies}
         matrix = [[0.0] * len(self.actuators) for _ in range(self.nv)]
@@ -170,11 +170,11 @@ class Model:
         return any(body.coupling is not None for body in self.bodies)
 
     def children(self, index: int) -> list[int]:
-        """Return the bodies carried by body `index` (or by the world)."""
+        """Return the indices of the bodies that body `index` (or the world) carries."""
         return [k for k, body in enumerate(self.bodies) if body.parent == index]
 
     def support(self, index: int) -> list[int]:
-        """Return the bodies from the root to `index`, itself included."""
+        """Return the indices of the bodies from the root to body `index`, both included."""
         chain: list[int] = []
         while index != WORLD:
             chain.append(index)

@@ -56,10 +56,10 @@ def validate(
 
     coupled: whether mimic joints follow their leaders; then every mimic joint must be able to follow.
     included: terms of joint drives in the dynamics. Raises UnsupportedError for drive laws of these terms
-        that no function has.
+        that no function supports.
 
     Indefinite inertias of links are accepted here, because only the sum over the links of a body counts:
-    `rbdc.model.lumping` judges it by `negative_moment`.
+    `rbdc.model.lumping` judges the sum with `negative_moment`.
     """
     check = _Check(description)
     check.unique("link", description.links)
@@ -174,7 +174,7 @@ class _Check:
             self.fail("there are no links", "describe at least two links and a joint", None)
         if not roots:
             problem = "every link is the child of a joint: the joints form a cycle"
-            self.fail(problem, "cut the cycle", self.description.joints[0].line)
+            self.fail(problem, "remove one of these joints", self.description.joints[0].line)
         if len(roots) > 1:
             listed = ", ".join(f'"{shown(link.name)}"' for link in roots[:5])
             problem = f"there are {len(roots)} root links: {listed}"
@@ -183,10 +183,12 @@ class _Check:
             TopologicalSorter({link: [joint.parent] for link, joint in carrier.items()}).prepare()
         except CycleError as error:
             joint = carrier[error.args[1][0]]
-            self.refuse(joint, "is part of a cycle that the root does not reach", "cut the cycle")
+            self.refuse(joint, "is part of a cycle that the root does not reach", "remove one of its joints")
 
     def mimics(self, *, coupled: bool) -> None:
-        """Refuse mimic joints that cannot follow but are required to; a fixed joint is never required to."""
+        """Note mimic joints that cannot follow their leaders; refuse them if mimic joints are `coupled`.
+        Fixed joints are only noted.
+        """
         joints = {joint.name: joint for joint in self.description.joints}
         for joint in self.description.joints:
             if joint.mimic is None:
@@ -231,8 +233,8 @@ class _Check:
             self.note(link, f"{problem} {reason}")
 
     def drives(self, included: Sequence[DriveTerm]) -> None:
-        """Note the drives of joints that are ignored. Raise UnsupportedError for requested drive terms that
-        no function has.
+        """Note the drives of joints that are ignored. Raise UnsupportedError for requested drive terms whose
+        law no function supports.
         """
         moving = [joint for joint in self.description.joints if joint.kind != "fixed"]
         for joint in moving:
@@ -273,7 +275,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
             f"{hint(shown(leader), map(shown, joints))}name a joint",
         )
     if not {joint.kind, joints[leader].kind} <= ONE_DOF:
-        return "mimics, but it or its leader is not revolute, continuous or prismatic", "remove <mimic>"
+        return "mimics, but it or its leader does not have exactly one coordinate", "remove <mimic>"
     seen, current = {joint.name}, joints[leader]
     while current.name not in seen:
         following = None if current.mimic is None else joints.get(current.mimic.leader)

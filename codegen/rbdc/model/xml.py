@@ -238,7 +238,7 @@ def shown(text: str, most: int = 80) -> str:
 
 
 def free_name(name: str, names: Container[str]) -> str:
-    """Return the name, with underscores added while others have it."""
+    """Return the name, with underscores appended until it is not one of `names`."""
     while name in names:
         name += "_"
     return name

@@ -73,7 +73,7 @@ class SharedLibrary:
     """A shared library in the cache.
 
     path: path.
-    figures: figures of its C files by name.
+    figures: sizes of the code and the stack of its C files, by name.
     artefacts: names of all its artefacts in the cache.
     """
 
@@ -152,8 +152,8 @@ _OWN = (
 )
 """Prototypes of the functions of the extension besides the robot's."""
 _SUMS = ((16, 8, ""), (32, 4, '__attribute__((target("avx"))) '))
-"""Ways to add numbers, to check that they are finite: size of a vector (bytes), number of sums side by side,
-and attribute of the C function. AVX halves the loads, which dominate the time in a batch.
+"""Ways to add numbers, to check that they are finite: size of a vector (bytes), number of independent partial
+sums, and attribute of the C function. AVX halves the loads, which dominate the time in a batch.
 """
 _TOGETHER = 64
 """Number of configurations that are checked together for finite numbers and unit vectors; they fit into the
@@ -167,9 +167,9 @@ class Native:
 
     extension: path of the extension in the cache.
     variants: variants of the library.
-    figures: figures by C file and variant.
+    figures: sizes of code and stack by C file and variant.
     artefacts: names of all its artefacts in the cache.
-    glue: text of the extension's own C.
+    glue: C of the extension itself, without the robot's functions.
     package: hash of the package's C, which the extension carries.
     """
 

@@ -69,10 +69,10 @@ def holds(name: str) -> bool:
 
 
 def obtain(name: str, make: Callable[[Path], None], *, anew: bool = False) -> Path:
-    """Return the folder cached under `name`. If it is incomplete, or with `anew`, `make` writes it into an
-    empty folder.
+    """Return the folder cached under `name`. If it is missing or incomplete, or with `anew`, `make` writes
+    its files into an empty folder.
 
-    One process writes it while others wait. A killed process leaves no folder of this name. Raises
+    One process writes while others wait. A killed process leaves no folder of this name. Raises
     OptionError if the cache cannot be written, also if `make` fails to write into the cache.
     """
     store = cache_folder()
@@ -106,7 +106,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _lock(name: str) -> FileLock:
-    """Return a lock of this cache; the system releases it if the process dies."""
+    """Return the lock `name` of this cache; the system releases it if the process dies."""
     return FileLock(cache_folder() / "locks" / name)
 
 
@@ -153,7 +153,7 @@ def _put(folder: Path, target: Path) -> None:
 
 def clear() -> tuple[int, list[str]]:
     """Remove every artefact and everything that killed builds left. Return the number of removed artefacts,
-    and the problems.
+    and messages on entries that could not be removed.
 
     Only entries with the names of artefacts are removed: a cache may be in a folder with a user's files.
     """

@@ -12,7 +12,8 @@ from rbdc.planning.tuning import Tuning
 
 
 def compilers_of(tuning: Tuning, functions: Iterable[str], usual: Toolchain) -> dict[str, Compiler]:
-    """Return the compilers that a tuning names for these functions, by name; always with the usual one.
+    """Return the compilers that a tuning names for these functions, by name. The name of the usual compiler
+    gives that compiler.
 
     Raises OptionError, with file and line, for a compiler that is not installed.
     """

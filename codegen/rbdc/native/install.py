@@ -47,7 +47,7 @@ class Cleaned:
     removed: folders of removed packages.
     kept: the user's files that remain, by folder.
     tracked: packages that git tracks.
-    problems: messages.
+    problems: messages on folders that could not be read or removed.
     """
 
     removed: list[Path] = field(default_factory=list)

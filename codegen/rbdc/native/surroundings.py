@@ -74,7 +74,7 @@ class Earlier:
         if obstacle:
             raise OptionError(
                 f"{self.folder}: `add=True` keeps functions of the same model under the same options, but "
-                f"{obstacle}; give the same, or leave out `add=True`"
+                f"{obstacle}; give the same model and options, or leave out `add=True`"
             )
 
     def refuse_tracked(self) -> None:
@@ -107,4 +107,4 @@ def namesake_warnings(robot: str) -> list[str]:
     if file is None or record_of(file.parent) is not None:
         return []
     remedy = "`name` gives another name"
-    return [f"{robot}: another module has this name, {file}: on the path one hides the other; {remedy}"]
+    return [f"{robot}: another module has this name, {file}: Python imports only one of the two; {remedy}"]

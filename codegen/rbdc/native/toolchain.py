@@ -107,7 +107,7 @@ class Compiled:
 class Toolchain(NamedTuple):
     """A compiler and its flags.
 
-    others: compilers of single C files, by variant ("" for all) and name.
+    others: compilers of particular C files, by the variant ("" for all) and the file's name.
     """
 
     compiler: Compiler

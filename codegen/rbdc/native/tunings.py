@@ -1,4 +1,6 @@
-"""The tunings of a package: one for all variants, or one for each."""
+"""The tunings of a package: one for all variants, or one for each. A tuning is the content of a tuning.json:
+the fastest measured form, compiler and kind of batch of each function.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,7 @@ class Tunings:
             raise OptionError(f"{problem}; give `march` too, or the file without a variant")
 
     def choices(self) -> dict[str, dict[str, FormChoice]]:
-        """Return the choices of planning by variant; those of the common tuning under ""."""
+        """Return the chosen forms by variant and function; those of the common tuning under ""."""
         return {variant: tuning.choices() for variant, tuning in self.each.items()}
 
     def remarks(self, functions: Sequence[str], processor: str) -> list[str]:

@@ -43,9 +43,10 @@ EXTENSIONS = {
 """Extensions that compilers use for plain C, by the names in their macros. Extensions that only intrinsics
 use, such as AES and SHA, are left out.
 
-Each has the place where the processor reports it: leaf and subleaf of cpuid, register (0 to 3: eax, ebx, ecx,
-edx) and bit; and the bits of XCR0 that say that the system saves the extension's registers. cpuid is read
-directly, because the names of __builtin_cpu_supports differ: clang 14 has no F16C and gcc 12 no APX_F.
+Each name has the place where the processor reports the extension: leaf and subleaf of cpuid, register (0 to
+3: eax, ebx, ecx, edx) and bit; and the bits of XCR0 that say that the system saves the extension's registers.
+cpuid is read directly, because the names of __builtin_cpu_supports differ: clang 14 has no F16C and gcc 12 no
+APX_F.
 """
 
 

@@ -8,11 +8,12 @@ terms cancel. Functions that solve with M eliminate in another way than the refe
 contains the condition number of M (`expected.ROUNDINGS`).
 
 A tolerance belongs to one state and one entry: a state close to a singularity hides no error at other states.
-States without a significant digit are left out and named, and further states are drawn. A function without
-any usable state is refused (`package.drawn`). Angles count as exact except for their last place, even if they
-are large.
+States at which no result has a significant digit are left out and named, and further states are drawn. A
+function without any usable state is refused (`package.drawn`). Angles do not change in proportion to their
+size, because code must be correct for large angles too.
 
 A separate process calls the package (`calls`), so wrong code ends that process only. Each function is also
 called through the libraries for CasADi and JAX. The derivatives in these libraries call functions that have
-been compared; tests check them (`tests/emit/test_casadi_derivatives.py`, `tests/runtime/test_jax.py`).
+been compared. Tests check these derivatives (`tests/emit/test_casadi_derivatives.py`,
+`tests/runtime/test_jax.py`).
 """

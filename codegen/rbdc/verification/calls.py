@@ -44,7 +44,7 @@ class FunctionCall:
     declaration: declaration of the function.
     way: kind of call.
     arrays: the inputs in order, (states, *shape) each, or None.
-    extra: index of the frame and of the reference, if it takes them.
+    extra: indices of the frames and of the reference frame in `REFERENCES`, if the function takes a frame.
     """
 
     declaration: FunctionDeclaration

@@ -32,24 +32,24 @@ Array = NDArray[np.float64]
 
 BESIDE = 1e-2
 """Smallest tolerance of an entry of a matrix, as a fraction of the tolerances in its row and column
-(`_beside`). Some entries are zero for all inputs; whether they have rounding errors depends on the frames in
-which they are computed.
+(`_beside`). Some entries, for example of the Coriolis matrix, are zero for all inputs. The references may
+give an exact zero, and the generated code, which uses other link frames, the difference of rounded products.
 """
 UNITS = 4
-"""Smallest tolerance of results in units in the last place, even if the references show no rounding errors.
-The units are those of:
+"""Smallest tolerance of results, in units in the last place of a larger number, even if the references show
+no rounding errors. The larger number is:
 - for a matrix or tensor, the largest entry at the same state, because some entries are zero, such as second
   derivatives with respect to coordinates that do not turn a quantity; the smallest tolerance grows with the
-  tolerance of this entry;
+  tolerance of the largest entry;
 - for vectors in space, the largest input, at least 1 m, because axes of joints are not perturbed but have
   unit length only to their last place;
-- for a gradient, the differentiated quantity, because some entries are zero: a joint that turns a frame about
-  itself does not change the frame's manipulability.
+- for a gradient, the differentiated quantity, because some entries are zero: the last joint that carries a
+  frame does not change the frame's manipulability.
 """
 NO_DIGIT = 10.0
-"""An entry counts as one without a digit if, at every state, it is smaller than its perturbation times this
-factor. Such an entry is zero for all inputs except for rounding, for example the derivative of a joint's axis
-with respect to the joint's angle.
+"""An entry has no digit if, at every state, it is at most this factor times its largest change in the
+perturbed copies. Such an entry is zero for all inputs except for rounding. An example is the derivative of a
+joint's axis with respect to the angle of the same joint: the joint turns about this axis.
 """
 _SEED = 1
 
@@ -61,7 +61,7 @@ class Expected:
     states, because a state close to a singularity would hide errors at all states.
 
     values, tolerances: (states, size) each.
-    zeros: size of the largest entry up to which all entries count as zero (states).
+    zeros: if no entry at a state is larger than this number, all entries count as zero (states).
     """
 
     values: Array
@@ -74,15 +74,17 @@ class Expected:
 
     @property
     def telling(self) -> NDArray[np.bool_]:
-        """The states (states) at which a wrong result shows: an entry has a digit, or all are zero."""
+        """The states (states) at which a wrong result shows: an entry has a digit, or all entries are
+        zero.
+        """
         known, sizes = np.all(np.isfinite(self.tolerances), axis=1), np.abs(self.values)
         zeros = np.max(sizes, axis=1, initial=0.0) <= self.zeros
         told: NDArray[np.bool_] = known & (zeros | np.any(sizes > self.tolerances, axis=1))
         return told
 
     def error(self, results: NDArray[np.floating[Any]]) -> Array:
-        """Return the error of each entry of the first states, divided by its tolerance; an entry is wrong if
-        the ratio exceeds 1.
+        """Return the error of each entry of `results`, which may lack the last states, divided by its
+        tolerance. An entry is wrong if the ratio exceeds 1.
         """
         values, tolerances = self.values[: len(results)], self.tolerances[: len(results)]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -103,9 +105,8 @@ class References:
     The tolerance of a result is the larger of two numbers: `tolerance` times the result, and its largest
     change when numbers of the description and the inputs change by a relative `tolerance` and every operation
     is rounded to `tolerance`. The components of a vector in space share one tolerance. An entry without a
-    digit at any state (`NO_DIGIT`) has a tolerance of
-    `tolerance` times the largest entry of its output at the same state, or times the largest input if no
-    entry has a digit.
+    digit (`NO_DIGIT`) has a tolerance of `tolerance` times the largest entry of its output at the same state,
+    or times the largest input if no entry has a digit.
     """
 
     def __init__(self, model: Problem, tolerance: float) -> None:
@@ -226,7 +227,7 @@ def _expected(
 
     rows: copies of each entry (size, 1 + REPLICAS, states).
     scale: largest input of each state.
-    last_places: relative change of the numbers; its effect on the largest entry is the least tolerance.
+    last_places: `UNITS` units in the last place of 1.
     measure: size of the differentiated quantity at each state, for a gradient with respect to the joints.
     framed: whether the function takes a frame.
     """
@@ -298,8 +299,8 @@ def _off_by_elimination(matrices: Array, last_place: float) -> Array:
 
 
 def _off_in_contacts(model: Problem, inputs: Mapping[str, Array], last_place: float) -> Array:
-    """Return the relative tolerance of contact forces, whose linear system has the Delassus matrix. It is
-    also NaN where a row of J is zero up to rounding, as for a stretched linkage.
+    """Return the relative tolerance of contact forces, whose linear system has the Delassus matrix. The
+    tolerance is also NaN where a row of J is zero up to rounding, as for a stretched linkage.
     """
     q = inputs["q"]
     matrix = _by_states(delassus(model, list(q.T)), len(q))

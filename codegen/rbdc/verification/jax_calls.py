@@ -1,5 +1,5 @@
-"""Calls of the handlers for XLA as XLA makes them, without JAX. The structures of the interface are declared
-here independently of generated code, and filled by hand.
+"""Calls of the handlers for XLA as XLA makes them, without JAX. The structures of XLA's foreign function
+interface are declared here independently of generated code, and filled by hand.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def answer(
     arrays: Sequence[Array | None],
     extra: tuple[int, ...],
 ) -> list[Array]:
-    """Return the outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError if it
-    refuses the call.
+    """Return the outputs, (states, *shape) each, of the handler `symbol`. Raises VerificationError if the
+    handler refuses the call.
     """
     _FFI.cdef(f"void *{symbol}(struct frame *);", override=True)
     handler = getattr(_FFI.dlopen(str(library)), symbol)
@@ -67,7 +67,7 @@ def answer(
 
 
 class _Structures:
-    """Structures of the interface. They live as long as this object, because others point to them."""
+    """Structures of the interface, which point to each other and live as long as this object."""
 
     def __init__(self) -> None:
         self._kept: list[object] = []

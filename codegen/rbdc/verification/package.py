@@ -80,7 +80,9 @@ class CompiledPackage(Helper[Any, Any]):
     """A compiled package that another process calls."""
 
     def answer(self, message: object, words: str) -> Any:
-        """Return the answer to a message. Raises VerificationError with the words if there is none."""
+        """Return the answer to a message. Raises VerificationError, whose text begins with `words`, if the
+        process ends or the call overwrites its inputs.
+        """
         try:
             return self(message)
         except ValueError as error:  # code that writes to its inputs changes those of the next call
@@ -104,8 +106,8 @@ class CompiledPackage(Helper[Any, Any]):
                     call = FunctionCall(declaration, way, question.arrays(), question.extra)
                     answers = self.answer(call, f"{declaration.name}, called with {way.words},")
                     words = (
-                        f"{_asked_of(references.model, question)} does not agree with the description: "
-                        f"called with {way.words}{_options(question)}"
+                        f"{_asked_of(references.model, question)} does not agree with the reference "
+                        f"algorithm: called with {way.words}{_options(question)}"
                     )
                     worst = max(worst, _compared(words, name_of, declaration.outputs, outputs, answers))
                 left_out |= dict.fromkeys(name_of(int(k)) for k in np.flatnonzero(~telling(outputs)))
@@ -145,7 +147,7 @@ def _suits(way: CallKind, question: CheckedStates, *, first: bool) -> bool:
 
 
 def _asked_of(model: Problem, question: CheckedStates) -> str:
-    """Return a function and its place, as the beginning of a message."""
+    """Return the name of a function, with the frame if it takes one, as the beginning of a message."""
     name = question.checked.declaration.name
     if not question.extra:
         return name
@@ -153,7 +155,7 @@ def _asked_of(model: Problem, question: CheckedStates) -> str:
 
 
 def _options(question: CheckedStates) -> str:
-    """Return the optional inputs that are passed, as the end of a clause."""
+    """Return whether the optional inputs are passed, in words that end a clause."""
     optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     return f", {word} {', '.join(optional)}" if optional else ""

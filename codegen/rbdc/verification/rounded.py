@@ -6,8 +6,8 @@ The copies spread as far as an algorithm with so few digits may err. They show e
 inputs alone does not show: errors of differences that are zero for all inputs, and of solutions with an
 ill-conditioned matrix (Vignes 1993, stochastic arithmetic).
 
-Numbers that belong together (a vector, a row of a rotation, moments of inertia) change by the same part of
-the largest one: a zero among them is as uncertain as the others. Axes of joints are exact, because the
+Numbers that belong together (a vector, a row of a rotation, moments of inertia) all change in proportion to
+the largest of them: a zero among them is as uncertain as the others. Axes of joints are exact, because the
 placements that carry them change.
 """
 
@@ -96,8 +96,8 @@ def _rounded(operation: Callable[[Any, Any], Any], neutral: float | None = None)
 
 class Rounded:
     """A scalar in the sense of `rbdc.spatial`: arithmetic, and the elementary functions. Scalars with a
-    `level` (`rbdc.spatial.tangent`) treat it as a value. Products with the constants 0.0 and 1.0 and sums
-    with 0.0 are exact.
+    `level` (`rbdc.spatial.tangent`) treat a `Rounded` as a value. Products with the constants 0.0 and 1.0 and
+    sums with 0.0 are exact.
     """
 
     __slots__ = ("rounding", "values")
@@ -185,8 +185,8 @@ class Perturbation:
         self.rounding = Rounding(step, seed, states)
 
     def model(self, model: Problem, length: float = 0.0) -> Problem:
-        """Return the model with scalars of (1 + REPLICAS, states) instead of numbers. Offsets count as at
-        least `length` (m): the rounding of vectors in the world has the size of the whole robot.
+        """Return the model with scalars of (1 + REPLICAS, states) instead of numbers. Offsets change in
+        proportion to `length` (m) at least: vectors in the world are rounded at the size of the whole robot.
         """
         uncertain = ("bodies", "frames", "contacts", "clusters", "base_inertia", "gravity")
         return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
@@ -217,9 +217,9 @@ class Perturbation:
         """Return an input of a function, (states, size), as scalars of (1 + REPLICAS, states), one for each
         entry.
 
-        Quaternions change by at least `step`. Angles change only by a unit in their last place: a large angle
-        is as exact as any other number, and so are its sine and cosine. Switches do not change. Raises
-        UnsupportedError for an unknown kind of input.
+        Entries of quaternions and angles change by up to `step`, whatever their size; an angle changes by up
+        to a unit in its last place if this unit is larger. Switches do not change. Raises UnsupportedError
+        for an unknown kind of input.
         """
         kind, last_place = parameter.kind, float(np.finfo(declaration.scalar.dtype).eps)
         if kind in (Kind.SWITCHES, Kind.TASK):
@@ -247,9 +247,10 @@ class Perturbation:
 
 
 def _together(model: Problem, declaration: FunctionDeclaration, parameter: Parameter) -> list[slice]:
-    """Return the groups of entries of an input that change by the same part of their largest entry: the
-    entries of a joint; the force, or the moment, on a body; the mass, the first moment, or the moments of
-    inertia of a body; all contact forces. All other entries change alone.
+    """Return the groups of entries of an input that change in proportion to their largest entry: the lengths
+    of a joint in q; the entries of a joint in v and similar inputs; the force, or the moment, on a body; the
+    mass, the first moment, or the moments of inertia of a body; all contact forces; a motion. Other entries
+    change alone.
     """
     size = parameter.size
     match parameter.kind:

@@ -1,6 +1,6 @@
 """States at which a module is verified: neutral, at right angles, at large and at larger angles, and random
-within the joints' limits. Also the questions to a package: each function at states, and at places (frame and
-reference) if it takes a frame.
+within the joints' limits. Also the questions to a package. A question is a function with inputs at several
+states and, if the function takes a frame, one place: the frame and the reference frame.
 """
 
 from __future__ import annotations
@@ -229,7 +229,7 @@ class CheckedStates:
 
     checked: the function.
     inputs: inputs by name, (states, size) each.
-    extra: indices of its frames and of the reference.
+    extra: indices of the frames and of the reference frame; empty if the function takes no frame.
     """
 
     checked: Checked

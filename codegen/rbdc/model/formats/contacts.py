@@ -1,6 +1,6 @@
 """Declarations of contacts and closed loops.
 
-`NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,r,p,y` touch the world;
+`NAME=point@LINK:x,y,z` and `NAME=surface@LINK:x,y,z,roll,pitch,yaw` touch the world;
 `NAME=point|weld|revolute@LINK1:...=LINK2:...` closes a loop. A TOML file has a table `[contacts.NAME]` for
 each contact or loop, with `kind`, `link` and optionally `origin` (3 or 6 numbers). Loops also have `second`,
 the other link, and optionally `second_origin`.
@@ -257,7 +257,9 @@ CONTACTS: Reading[tuple[ContactOption, ...]] = Reading(
 
 
 def _read_loops(value: Any) -> tuple[str, ...] | None:
-    """Return the joints of the motors to which loops are reduced; None if loops are constraints."""
+    """Return the names of the motors' joints to whose coordinates loops are reduced (empty: the joints with
+    actuators); None if loops are constraints.
+    """
     if value == "hold":
         return None
     if isinstance(value, str):

@@ -35,7 +35,7 @@ KINDS = ("revolute", "prismatic", "helical", "cylindrical", "fixed")
 _OF_MOTION = ("q_sign", "limits", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 """Members that only moving joints have."""
 INERTIA = "inertia_com"
-"""Member of a joint that holds its inertia, unless `inertia` of the description names another."""
+"""Name of a joint's member that holds the inertia; the description's member `inertia` may give another."""
 
 _Z = Vector3(0.0, 0.0, 1.0)
 
@@ -97,7 +97,7 @@ class _DhReader:
         return CONVENTIONS[word[0].lower()]
 
     def _base(self) -> None:
-        """Add the base. If a `base` is placed, add a fixed joint from the world to it."""
+        """Add the base and, if the description has a member `base`, a fixed joint from the world to it."""
         self.links.append(Link(BASE_LINK))
         node = self.top.get("base")
         if node is None:

@@ -27,7 +27,7 @@ class CompiledModel(NamedTuple):
 
     model: MuJoCo's model.
     notes: warnings of MuJoCo.
-    joint_lines, body_lines: known lines, by number of the joint or body.
+    joint_lines, body_lines: lines by number of the joint or body; empty if the document includes other files.
     """
 
     model: Any

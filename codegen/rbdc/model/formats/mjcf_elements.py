@@ -1,5 +1,5 @@
 """Motors and constraints of an MJCF model. Elements that change the tree or its inertia and that no function
-supports are refused. Forces that no function has are ignored with a note: the model is the same without them.
+supports are refused. Forces that no function computes are ignored with a note.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def _touches(m: Any) -> bool:
 
 
 def left_out(m: Any) -> list[Note]:
-    """Return notes on ignored elements: forces that MuJoCo computes from more than q, v and a, and limits."""
+    """Return notes on elements that no function uses, or that only some functions use."""
     motors = range(actuator_count(m))
     active = [e for e in range(m.neq) if is_active(m, e)]
     loops = [e for e in active if closes_loop(m, e)]

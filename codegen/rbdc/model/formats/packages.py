@@ -19,8 +19,8 @@ def package_folder(name: str, file: str | None, paths: Sequence[str]) -> Path | 
     """Return the folder of a package; None if it is not found.
 
     The first match counts. The search order is: the folders of --package-path; the folders of
-    AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file, or above the working
-    directory, and their subfolders.
+    AMENT_PREFIX_PATH (ROS 2) and ROS_PACKAGE_PATH (ROS 1); the folders above the file (for a text: the
+    working directory and the folders above it) and the subfolder `name` of each.
     """
     if not name or name in (".", "..") or "/" in name:
         return None

@@ -43,8 +43,8 @@ class Transmissions:
         self.elements: dict[str, etree._Element] = {}
 
     def read(self, element: etree._Element) -> None:
-        """Read a <transmission>. Raises DescriptionError for a malformed number, and for Drake's inertia
-        without a joint.
+        """Read a <transmission>. Raises DescriptionError for a malformed number, and for
+        <drake:rotor_inertia> unless the transmission has exactly one joint.
         """
         parts = list(self.document.children(element))
         joints, motors = ([part for part in parts if part.tag == tag] for tag in ("joint", "actuator"))
@@ -86,8 +86,8 @@ class Transmissions:
         self.unused("<transmission> in <robot>", element)
 
     def _motor(self, joint: str, motor: etree._Element, shared: etree._Element | None) -> None:
-        """Read a motor at a joint. `shared`: the transmission, if this is its only motor, because its numbers
-        are then those of the motor; otherwise None.
+        """Read a motor at a joint. `shared`: the transmission if it has no other motor, because numbers of
+        the transmission are then numbers of the motor; otherwise None.
         """
         reduction, inertia = (self._text(motor, shared, tag) for tag in (REDUCTION, MOTOR_INERTIA))
         gear, rotor = (self._value(motor, name) for name in (GEAR_RATIO, ROTOR_INERTIA))

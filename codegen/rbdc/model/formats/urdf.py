@@ -20,7 +20,7 @@ KINDS = ("revolute", "continuous", "prismatic", "planar", "floating", "fixed", "
 """Types of joints: those of URDF, and "spherical", which PyBullet and others read."""
 _KINDS = {kind: kind for kind in KINDS}
 _OF_DRAKE = {"ball": "spherical", "planar": "planar", "screw": "helical", "universal": UNIVERSAL}
-"""Types of a <drake:joint>. A universal one turns about x, then about y."""
+"""Types of a <drake:joint>. A universal joint turns about x, then about y."""
 _PITCH = "screw_thread_pitch"
 """Drake's element with the advance of a screw in one revolution (m)."""
 _BOUNDED = ("revolute", "prismatic")
@@ -69,7 +69,7 @@ _EFFECTS = {
 
 
 def read_urdf(document: Document) -> Description:
-    """Return the links and joints of a URDF file, with angles as written.
+    """Return the links and joints of a URDF file, with rotations not yet rounded (`snap`).
 
     Raises DescriptionError, with file and line, for anything malformed. `rbdc.model.validation` checks that
     the links and joints form a tree.
@@ -204,7 +204,8 @@ class _UrdfReader:
         coefficients = self.document.numbers(element, POLYNOMIAL, range(2, 6), "2 to 5")
         if coefficients and ("multiplier" in element.attrib or "offset" in element.attrib):
             problem = f"<mimic> has {POLYNOMIAL} and also a multiplier or an offset"
-            self.document.fail(problem, f"give both as the first two numbers of {POLYNOMIAL}", element)
+            remedy = f"give offset and multiplier as the first two numbers of {POLYNOMIAL}"
+            self.document.fail(problem, remedy, element)
         line = [number(element, "offset", 0.0), number(element, "multiplier", 1.0)]
         offset, multiplier, *higher = trimmed(coefficients or line)
         return Mimic(leader, multiplier, offset, tuple(higher))

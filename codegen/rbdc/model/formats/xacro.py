@@ -192,7 +192,8 @@ class _Packages:
 
 def expand(question: Expansion) -> tuple[str, list[str]]:
     """Return the expanded text of a file and the names of the arguments that the file has read. The function
-    runs in a separate process, and ends the process at the time limit or, with the reason, if xacro fails.
+    runs in a separate process. It ends the process at the time limit, and if xacro fails; then it prints the
+    reason.
 
     Raises DescriptionError for a package that is not found.
     """

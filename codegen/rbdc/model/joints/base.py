@@ -48,7 +48,7 @@ class JointType(ABC):
     spellings: ClassVar[tuple[str, ...]] = ()
     """Names in descriptions; none for a type that is only created in code."""
     uses_axis: ClassVar[bool] = False
-    """Whether descriptions give the type an axis; `described` takes further fields."""
+    """Whether descriptions give the type an axis; `described` takes other numbers, such as a pitch."""
     free: ClassVar[bool] = False
     """Whether S is the identity over [linear; angular]: the joint allows every motion."""
     rotation: ClassVar[Literal["none", "angle", "any"]] = "any"
@@ -65,8 +65,8 @@ class JointType(ABC):
     """
 
     def __init_subclass__(cls) -> None:
-        """Raise TypeError for sizes and a distribution that do not fit together, or that the run-time support
-        does not know.
+        """Raise TypeError if `sampling` has an unknown word or does not draw nq entries, or if the type is
+        euclidean with nq other than nv.
         """
         super().__init_subclass__()
         if not all(hasattr(cls, name) for name in ("nq", "nv", "sampling")):

@@ -154,8 +154,8 @@ class Planar(JointType):
     """Translation in a plane and rotation about its normal: q = (x, y, cos, sin) as in Pinocchio; v =
     body-frame (vx, vy, rate); `normal` is the plane's unit normal.
 
-    The plane's first two axes are the child's x and y, turned by the smallest rotation that takes z to the
-    normal. For the usual normal z the two axes are x and y; for -z they are turned by half a turn about x.
+    The plane's two axes are the child's x and y, turned by the smallest rotation that takes z to the normal.
+    For the usual normal z the two axes are x and y; for -z they are x and y after half a turn about x.
     """
 
     normal: Vector3
