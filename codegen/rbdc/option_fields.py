@@ -102,9 +102,7 @@ class Option(Generic[Value]):
 
 
 def options_of(owner: type) -> dict[str, Option[Any]]:
-    """Return the options of a class of options, in order, by the names of their fields. Other fields are
-    skipped.
-    """
+    """Return the options of a class of options, in order, by the names of their fields."""
     by_name = {field.name: getattr_static(owner, field.name, None) for field in fields(owner)}
     return {name: option for name, option in by_name.items() if isinstance(option, Option)}
 

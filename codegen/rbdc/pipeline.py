@@ -262,7 +262,6 @@ def _emitted(job: _Job, names: list[str], warnings: list[str], share: Share) -> 
 
 
 def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]]:
-    """Return the extension of the package, and the libraries beside it by name."""
     from rbdc.native.build import compile_archive, compile_library, compile_package
 
     files = {name: generated.files[name] for name in sorted(generated.compiled)}
@@ -282,7 +281,6 @@ def _compiled(job: _Job, generated: Generated) -> tuple[Native, dict[str, bytes]
 
 
 def _tools_of(job: _Job, generated: Generated) -> Toolchain:
-    """Return the tools, with the compiler that the tuning chose for each C file."""
     tuning = job.options.tuning
     if tuning is None:
         return job.tools

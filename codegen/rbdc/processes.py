@@ -9,10 +9,9 @@ one signal ends them all.
 The pool is rbdc's own, because no library provides everything that a build needs. The helpers of
 `concurrent.futures` and `multiprocessing` run the caller's script again if the script has no guard
 (`if __name__ == "__main__"`). The helpers of loky do not. But if one helper of loky is killed, all tasks of
-the pool fail: if one of several robots ran out of memory, the build would lose all of them. If a helper of
-loky has helpers itself, ending it prints a warning about leaked semaphores. In all three libraries the
-calling process only waits for helpers, which start in half a second: longer than all the work on a small
-robot.
+the pool fail: if one of several robots ran out of memory, the build would lose all of them. In all three
+libraries the calling process only waits for helpers, which start in half a second: longer than all the work
+on a small robot.
 
 A helper is a new Python process that imports rbdc. It reads pickles from its standard input: the function,
 then one task after the other. Its answers are None once it is ready, then the pair (result, error) for each
@@ -228,7 +227,6 @@ class _Pool(Generic[Task, Result]):
         return [self._done[index] for index in range(len(self._tasks))]
 
     def _by_a_helper(self) -> None:
-        """Start a helper and let it work on tasks until none waits."""
         with suppress(HelperEnded, NotSent), Helper(self._work) as helper:
             self._helpers.append(helper)
             helper.prepare()
@@ -295,7 +293,6 @@ def _answer(tasks: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _pickled(answer: object) -> bytes:
-    """Return an answer as bytes. If pickle cannot send it, return an error that says so."""
     try:
         return pickle.dumps(answer)
     except _CANNOT_BE_SENT as error:

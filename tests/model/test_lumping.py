@@ -345,7 +345,7 @@ def test_leader_keeps_its_limits_and_tighter_followers_are_noted() -> None:
     assert model.bodies[0].limits == Limits(-1.0, 1.0)
     assert messages(model) == [
         "2 mimic joints follow their leaders and have no entries in q",
-        'joint "t1" leaves its limits at some positions within its leader\'s limits: its limits are ignored',
+        'joint "t1" leaves its limits, which are ignored, at positions within its leader\'s limits',
     ]
 
 

@@ -152,15 +152,15 @@ BAD_MIMICS = {
     "own leader": (mimics("j0"), "mimics itself"),
     "leaders in a ring": (mimics("j2", "j0", "j1"), "mimics itself"),
     "ring beyond the leader": (mimics("j1", "j2", "j1"), "mimics itself"),
-    "mimic of several dof": (mimics(None, "j0", kind="spherical"), "not revolute"),
-    "fixed leader": (chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0"))), "not revolute"),
+    "mimic of several dof": (mimics(None, "j0", kind="spherical"), "coordinate"),
+    "fixed leader": (chain(joint(0, 1, "j0", "fixed"), joint(1, 2, "j1", mimic=Mimic("j0"))), "coordinate"),
     "floating leader": (
         chain(joint(0, 1, "j0", "floating"), joint(1, 2, "j1", mimic=Mimic("j0"))),
-        "not revolute",
+        "coordinate",
     ),
     "floating follower": (
         chain(joint(0, 1, "j0"), joint(1, 2, "j1", "floating", mimic=Mimic("j0"))),
-        "not revolute",
+        "coordinate",
     ),
     "leader with a fixed leader": (
         chain(
@@ -168,7 +168,7 @@ BAD_MIMICS = {
             joint(1, 2, "j1", mimic=Mimic("j0")),
             joint(2, 3, "j2", mimic=Mimic("j1")),
         ),
-        "not revolute",
+        "coordinate",
     ),
 }
 

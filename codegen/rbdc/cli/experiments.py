@@ -220,7 +220,6 @@ def _options(values: dict[str, Any]) -> CompareOptions:
 
 
 def _study(report: dict[str, Any], page: str, folder: Path) -> None:
-    """Show the claims of a study with their verdicts, and write its two files to the folder."""
     from rbdc.analysis.pages import show
     from rbdc.report.present.document import write
 

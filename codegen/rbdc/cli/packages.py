@@ -38,8 +38,6 @@ _OF_ONE = {"name": "names one module", "tune": "times one module, alone"}
 
 
 class _Build(Grouped):
-    """The command whose help also lists the functions of the presets."""
-
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from rbdc.functions.catalogue import presets, without_preset
 

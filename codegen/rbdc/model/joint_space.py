@@ -38,9 +38,7 @@ class JointSpaceBody(Body):
     chosen: Placement = field(default_factory=Placement.identity)
 
     def placement_at(self, q: Sequence[Scalar]) -> Placement:
-        """Return the chosen frame in the parent's chosen frame. The rotation is a product of rotations about
-        single axes.
-        """
+        """Return the chosen frame in the parent's chosen frame."""
         turned = self.joint.rotation == "angle"
         turns: list[AnyRotation] = [self.gamma, self.alpha, about_z(self.theta, q[0] if turned else 0.0)]
         translation = self.placement.translation
@@ -70,7 +68,7 @@ class JointSpaceModel(Problem):
     """A problem with chosen link frames; everything else is as in the described problem.
 
     resting: the part of the links' inertia that no joint moves, about the world's origin. The pass
-        "regrouping" has taken it from the links.
+        "regrouping" has subtracted this part from the links.
     """
 
     bodies: tuple[JointSpaceBody, ...]

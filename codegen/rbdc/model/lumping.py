@@ -225,7 +225,7 @@ def _indefinite_notes(description: Description, walk: _Walk, *, allow: bool) -> 
         if frame.body == WORLD:
             notes.append(Note(f"{problem}: it does not move, so its moments have no effect", link.line))
         elif negative_moment(walk.bodies[frame.body].inertia) is None:
-            reason = "the sum over the links of its body has none"
+            reason = "the sum over the links of its body has no negative moment"
             notes.append(Note(f"{problem}: used as written, because {reason}", link.line))
         elif allow:
             message = f"{problem}: used as written; forward dynamics may not be defined"
@@ -271,7 +271,7 @@ def _couple(description: Description, bodies: list[Body], coupled: bool) -> tupl
         result[index[joint.name]] = replace(result[index[joint.name]], coupling=coupling)
         least, most = reach(curve, leader.limits.lower, leader.limits.upper)
         if least < joint.limits.lower - 1e-9 or most > joint.limits.upper + 1e-9:
-            problem = "leaves its limits at some positions within its leader's limits: its limits are ignored"
+            problem = "leaves its limits, which are ignored, at positions within its leader's limits"
             notes.append(Note(f'joint "{shown(joint.name)}" {problem}', joint.line))
     return result, notes
 
@@ -292,7 +292,6 @@ def numbered(bodies: list[Body]) -> tuple[list[Body], int, int]:
 
 
 def _namesake_notes(description: Description, root_joint: RootJoint) -> list[Note]:
-    """Return a note on each joint that has the name of a joint of the root."""
     problem = "has the name of a joint of the free root: rename it"
     names = {joint.name for joint in root_joints(root_joint, "") if joint.kind != "fixed"}
     return [

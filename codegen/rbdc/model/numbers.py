@@ -28,8 +28,8 @@ def in_floats(thing: T) -> T:
 
 
 def rebuilt(thing: Any, leaf: Callable[[Any, Any], Any], declared: Any = "") -> Any:
-    """Rebuild nested dataclasses and tuples, with `leaf` applied to all other values. Its arguments are the
-    value and the type that the field declares ("" in a tuple). Fields with compare=False are kept.
+    """Rebuild nested dataclasses and tuples, with `leaf` applied to all other values. Arguments of `leaf` are
+    the value and the type that the field declares ("" in a tuple). Fields with compare=False are kept.
     """
     if isinstance(thing, tuple):
         return tuple(rebuilt(x, leaf) for x in thing)

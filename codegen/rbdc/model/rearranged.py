@@ -42,9 +42,7 @@ def rearranged(description: Description, options: ModelOptions) -> Description:
 
 
 def _with_armature(description: Description, armatures: JointNumbers) -> Description:
-    """Return the description with the armature of some joints replaced. Raises OptionError for a joint that
-    does not exist or is fixed.
-    """
+    """Replace the armature of joints. Raises OptionError for a joint that does not exist or is fixed."""
     kinds, numbers = {joint.name: joint.kind for joint in description.joints}, dict(armatures)
     for name in numbers:
         if kinds.get(name, "fixed") == "fixed":
@@ -221,7 +219,6 @@ def _notes(written: tuple[Joint, ...], new: list[Joint], snap: float) -> Iterato
 
 
 def _moved(before: AnyRotation, after: AnyRotation) -> int:
-    """Return the number of entries that changed by more than rounding."""
     pairs = zip(chain(*before.rows()), chain(*after.rows()), strict=True)
     return sum(abs(a - b) > _ROUNDING for a, b in pairs)
 

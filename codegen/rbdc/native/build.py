@@ -263,7 +263,6 @@ def compile_package(
 def _in_variants(
     files: Mapping[str, str], robot: str, variants: Sequence[LibraryVariant], tools: Toolchain
 ) -> list[Unit]:
-    """Return the C files of a library, once for each variant."""
     return [
         replace(unit, name=v.file(robot, unit.name), compiler=tools.compiler_of(v.name, unit.name))
         for v in variants
@@ -318,7 +317,7 @@ def compile_archive(
 def _library_units(
     name: str, files: Mapping[str, str], robot: str, tools: Toolchain, march: str
 ) -> list[Unit]:
-    """Return the C files of a library `name`. Its functions choose a variant themselves."""
+
     outside = (f"{robot}_dispatch.c", name.removeprefix("lib").removesuffix(".so") + ".c")
     variants = variants_of(march, robot, tools)
     units = _in_variants({file: files[file] for file in files if file not in outside}, robot, variants, tools)

@@ -117,7 +117,6 @@ def _is_current(package: Path, destination: Path) -> bool:
 
 
 def _replace(new: Path, destination: Path) -> list[str]:
-    """Move the files of `new` over those of the older package."""
     refuse_foreign(destination)
     old = record_of(destination) or {}
     files: dict[str, str] = manifest_of(new)["files"]
@@ -261,13 +260,11 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _free_name(path: Path) -> Path:
-    """Return the name under which a user's file is kept beside the new one."""
     names = (path.with_name(f"{path.name}.orig{number}") for number in ("", *range(2, 1000)))
     return next(name for name in names if not os.path.lexists(name))
 
 
 def _remove_bytecode(folder: Path) -> None:
-    """Remove the files that Python wrote into __pycache__, and the folder if it is then empty."""
     cached = folder / "__pycache__"
     if cached.is_symlink() or not cached.is_dir():
         return

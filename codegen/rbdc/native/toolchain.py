@@ -208,9 +208,7 @@ def _refuse_other_machine(path: str, arguments: Sequence[str], asked: str) -> No
 
 @cache
 def _quieting_arguments(path: str, arguments: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the further arguments with which the compiler compiles for this processor without a warning.
-    There are none if the compiler does not warn, or if `_QUIETING` does not help.
-    """
+    """Return `_QUIETING` if the compiler warns without this flag and not with it, otherwise nothing."""
     helps = not _is_silent(path, arguments) and _is_silent(path, (*arguments, _QUIETING))
     return (_QUIETING,) if helps else ()
 

@@ -4,8 +4,8 @@ The references (`rbdc.algorithms.reference`) are evaluated on the description as
 at a few states of all kinds. The references also compute the tolerance of each result, in perturbed copies:
 every number of the description and of the inputs is changed by a relative amount, and every operation is
 rounded to the same relative precision (`rounded`, `package.TOLERANCES`). The tolerance therefore grows where
-terms cancel. Functions that solve with M eliminate in another way than the references; their tolerance also
-contains the condition number of M (`expected.ROUNDINGS`).
+terms cancel. Generated functions that solve with M eliminate in another way than the references; their
+tolerance also contains the condition number of M (`expected.ROUNDINGS`).
 
 A tolerance belongs to one state and one entry: a state close to a singularity hides no error at other states.
 States at which no result has a significant digit are left out and named, and further states are drawn. A

@@ -65,7 +65,6 @@ class Callee:
     cached: int = 0
 
     def __call__(self, message: FunctionDeclaration | FunctionCall) -> Any:
-        """Return the answer to a message."""
         if isinstance(message, FunctionCall):
             return getattr(self, f"_{message.way.kind}")(message)
         return self._ways(message)
@@ -95,7 +94,6 @@ class Callee:
         return self.folder / f"lib{self._module.name}_{framework}.so"
 
     def _entry(self, call: FunctionCall) -> Entry:
-        """Return the implementation of a function of the module, in the variant of a call."""
         module, name = self._module, call.declaration.name
         entry: Entry = vars(module)[f"_{name}"]
         if not call.way.prefix:

@@ -36,8 +36,7 @@ BESIDE = 1e-2
 give an exact zero, and the generated code, which uses other link frames, the difference of rounded products.
 """
 UNITS = 4
-"""Smallest tolerance of results, in units in the last place of a larger number, even if the references show
-no rounding errors. The larger number is:
+"""Smallest tolerance of results, in units in the last place of a larger number. This number is:
 - for a matrix or tensor, the largest entry at the same state, because some entries are zero, such as second
   derivatives with respect to coordinates that do not turn a quantity; the smallest tolerance grows with the
   tolerance of the largest entry;

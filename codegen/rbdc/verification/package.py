@@ -147,7 +147,6 @@ def _suits(way: CallKind, question: CheckedStates, *, first: bool) -> bool:
 
 
 def _asked_of(model: Problem, question: CheckedStates) -> str:
-    """Return the name of a function, with the frame if it takes one, as the beginning of a message."""
     name = question.checked.declaration.name
     if not question.extra:
         return name
@@ -155,7 +154,6 @@ def _asked_of(model: Problem, question: CheckedStates) -> str:
 
 
 def _options(question: CheckedStates) -> str:
-    """Return whether the optional inputs are passed, in words that end a clause."""
     optional = [p.name for p in question.checked.declaration.optional]
     word = "with" if any(name in question.inputs for name in optional) else "without"
     return f", {word} {', '.join(optional)}" if optional else ""

@@ -192,9 +192,7 @@ class Perturbation:
         return replace(model, **{name: self._changed(getattr(model, name), length) for name in uncertain})
 
     def _changed(self, thing: Any, length: float) -> Any:
-        """Return a part of a description with its numbers changed. Joints, including their axes, and limits
-        stay as they are.
-        """
+        """Change the numbers of a part of a description, except in joints (with their axes) and limits."""
         match thing:
             case tuple():
                 return tuple(self._changed(x, length) for x in thing)

@@ -56,8 +56,6 @@ class ContactOption:
 
 
 class _DeclarationError(ValueError):
-    """An error in a declaration: the problem and the remedy."""
-
     def __init__(self, problem: str, remedy: str) -> None:
         super().__init__(f"{problem}; {remedy}")
         self.problem, self.remedy = problem, remedy
@@ -224,7 +222,7 @@ def _of_pair(fields: Fields, pair: LocatedValue, kind: LocatedValue) -> ContactO
 
 
 def _checked(name: Any, kind: Any, sides: Sequence[tuple[Any, ...]], form: str) -> ContactOption:
-    """Return the contact. Raise _DeclarationError with `form`, the form of declarations, for a wrong one."""
+    """Return the contact. Raise _DeclarationError, with the remedy `form`, for a wrong declaration."""
     named = isinstance(name, str) and name
     if not named or len(sides) not in (1, 2) or any(len(side) != 2 for side in sides):
         raise _DeclarationError("it is not a contact", form)

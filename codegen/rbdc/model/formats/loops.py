@@ -46,7 +46,6 @@ def instead(joints: Sequence[Joint], both: tuple[Joint, Joint]) -> str:
 
 
 def _below(link: str, joints: Sequence[Joint], without: Sequence[Joint]) -> set[str]:
-    """Return a link and the links that other joints carry below it."""
     links, waiting = {link}, [link]
     while waiting:
         above = waiting.pop()

@@ -88,7 +88,7 @@ class _MjcfReader:
         ]
 
     def _unique(self, name: str, otherwise: str) -> str:
-        """Return a name that is unused, with underscores as needed; `otherwise` replaces an empty name."""
+
         name = free_name(name or otherwise, self.taken)
         self.taken.add(name)
         return name

@@ -274,5 +274,4 @@ class _UrdfReader:
 
 
 def _tag(element: etree._Element) -> str:
-    """Return the tag of an element, without Drake's namespace."""
     return drake_name(element) or str(element.tag)
