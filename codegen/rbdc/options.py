@@ -182,7 +182,7 @@ class BuildOptions(ModelOptions):
     tune_compilers: Option[tuple[str, ...] | None] = Option(
         names("NAME,..."),
         None,
-        "Compilers that `tune` tries; the first one links. By default the newest clang and gcc.",
+        "Compilers that `tune` tries; the first one also links. By default the newest clang and gcc.",
         recorded=False,
     )
     tuning: Option[Tunings | None] = Option(
@@ -289,8 +289,8 @@ def check(options: BuildOptions) -> None:
         )
     if others := [target for target in options.targets if target not in ("c", "batch", "jax")]:
         raise UnsupportedError(
-            f"{asked('targets', others[0])} has no derivatives by inertial parameters: leave it out, or use "
-            "JAX or PyTorch, which have those of rnea and aba"
+            f"{asked('targets', others[0])} has no derivatives with respect to inertial parameters: leave "
+            "out the target, or use JAX or PyTorch, which have these derivatives of rnea and aba"
         )
 
 
@@ -304,7 +304,7 @@ def _check_tuning(options: BuildOptions) -> None:
         return
     for name in options.tune_compilers or ():
         if Path(name).name != name or " " in name:
-            raise OptionError(f"{asked('tune_compilers', name)}: give names of programs on the path")
+            raise OptionError(f"{asked('tune_compilers', name)}: give names of programs on $PATH")
     if options.tuning is not None:
         raise OptionError("`tune` measures a tuning, `tuning` reads one from a file: give one of them")
     if options.tune_compilers is not None and options.compiler is not None:

@@ -150,7 +150,7 @@ def test_files_that_do_not_go_together_are_refused(words: list[str], message: st
 
 def test_variants_are_of_portable_packages(tmp_path: Path) -> None:
     with pytest.raises(
-        OptionError, match="`tuning`: avx2 is a variant of `march='portable'`; give `march` too"
+        OptionError, match="`tuning`: avx2 is a variant of `march='portable'`; give that option too"
     ):
         built(tmp_path, {"avx2": rolled()}, march="native")
     with pytest.raises(

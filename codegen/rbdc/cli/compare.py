@@ -29,7 +29,7 @@ _baseline = click.option(
     "--baseline",
     "earlier",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The JSON file of an earlier report. Worse figures fail; times are shown beside the earlier ones.",
+    help="The JSON file of an earlier report. Fail if a figure is worse; show times beside earlier times.",
 )
 
 
@@ -97,7 +97,9 @@ def compare(
     options = CompareOptions(**values, batch=most if batches else None)
     if description is None:
         if earlier is not None or gate_time is not None or batches:
-            raise OptionError("families take no --baseline, --gate-time or --batch: leave them out")
+            raise OptionError(
+                "families take no --baseline, --gate-time or --batch: give a description, or leave them out"
+            )
         _compare_families(asked, out or Path("reports") / "families", as_json, options)
         return
     if asked["serial"] or asked["binary"]:

@@ -167,7 +167,7 @@ def list_robots(as_json: bool) -> None:
     type=float,
     default=0.0,
     show_default=True,
-    help="Set a number to zero if it is at most this fraction of the largest of its kind in a body.",
+    help="Neglect constants of a body up to this fraction of the body's largest constant of the same kind.",
 )
 def explain(description: str, form: str, neglect: float, **values: Any) -> None:
     """Print the equations of motion of a small robot in closed form: M, C, g and tau with named constants.

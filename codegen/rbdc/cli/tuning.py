@@ -38,7 +38,7 @@ def gained(rows: Sequence[Mapping[str, Any]]) -> Table:
     for row in rows:
         calls.setdefault(row["call"], []).append(row["gain"])
     means = ", ".join(f"{_PLURAL[call]} {geometric_mean(ratios):.2f}" for call, ratios in calls.items())
-    note = f"Times in ns; those of batches are per sample. Geometric mean of the gains: {means}."
+    note = f"Times in ns; times of batches are per sample. Geometric mean of the gains: {means}."
     words = ("default", "tuned")
     return Table("Tuned", ["function, call", "default", "ns", "tuned", "ns", "gain"], lines, note, words)
 

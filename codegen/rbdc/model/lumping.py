@@ -62,7 +62,7 @@ def lumped(written: Description, options: ModelOptions) -> dict[str, Any]:
     if not walk.bodies:
         raise DescriptionError(
             "nothing moves: every joint is fixed",
-            "describe a joint that moves, or build with a free-flyer root",
+            "describe a joint that moves, or give `root_joint='free-flyer'`",
             description.file,
         )
     _check_magnitudes(description, walk)

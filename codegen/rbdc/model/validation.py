@@ -183,7 +183,8 @@ class _Check:
             TopologicalSorter({link: [joint.parent] for link, joint in carrier.items()}).prepare()
         except CycleError as error:
             joint = carrier[error.args[1][0]]
-            self.refuse(joint, "is part of a cycle that the root does not reach", "remove one of its joints")
+            problem = "is part of a cycle that the root does not reach"
+            self.refuse(joint, problem, "remove a joint of the cycle")
 
     def mimics(self, *, coupled: bool) -> None:
         """Note mimic joints that cannot follow their leaders; refuse them if mimic joints are `coupled`.
@@ -286,7 +287,7 @@ def mimic_problem(joint: Joint, leader: str, joints: Mapping[str, Joint]) -> tup
     return (
         ("mimics itself", "name another joint")
         if current is joint
-        else ("mimics a joint that mimics itself", "break the chain")
+        else ("mimics a joint that mimics itself", "let that joint mimic another, or none")
     )
 
 

@@ -163,7 +163,7 @@ def find_compiler(command: str | None = None) -> Compiler:
 
 def _here(words: Sequence[str]) -> list[str]:
     """Return the words with relative paths made absolute, because the compiler runs in other folders."""
-    first = str(Path(words[0]).absolute())  # keep a link: ccache needs its name
+    first = str(Path(words[0]).absolute())  # not resolved: ccache needs the name of the symbolic link
     others = (Path(word).absolute() if word.startswith(("./", "../")) else word for word in words[1:])
     return [first, *map(str, others)]
 

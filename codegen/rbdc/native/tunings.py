@@ -52,7 +52,7 @@ class Tunings:
             raise UnsupportedError("`style='rolled'` and `tuning` both choose forms: leave one out")
         if self.by_variant and march != "portable":
             problem = f"`tuning`: {next(iter(self.by_variant))} is a variant of `march='portable'`"
-            raise OptionError(f"{problem}; give `march` too, or the file without a variant")
+            raise OptionError(f"{problem}; give that option too, or the file without the variant's name")
 
     def choices(self) -> dict[str, dict[str, FormChoice]]:
         """Return the chosen forms by variant and function; those of the common tuning under ""."""

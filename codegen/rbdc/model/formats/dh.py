@@ -73,7 +73,7 @@ class _DhReader:
         for position, node in enumerate(rows.value, 1):
             self._add(Fields(self.source, node, f"joint {position}"), position)
         if self.inertia_name != INERTIA and not self.has_inertia:
-            problem = f'inertia names "{shown(self.inertia_name)}", which no joint has'
+            problem = f'inertia names the member "{shown(self.inertia_name)}", which no joint has'
             top.fail(problem, "name a member that the joints have", top.get("inertia"))
         gravity = None
         if top.get("gravity") is not None:
