@@ -87,7 +87,7 @@ def sizes(source: FunctionSource, native: Native) -> dict[str, int]:
 
 
 _INPUTS = {Effect.FORCES: FRICTION_WIDTH, Effect.DYNAMICS: PARAMETERS}
-"""For each effect of a note, a run-time input. The effect changes the functions that have this input."""
+"""For each effect of a note, the run-time input of the functions that the effect changes."""
 
 
 def remarks(model: Problem, functions: Sequence[str]) -> list[str]:

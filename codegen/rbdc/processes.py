@@ -52,7 +52,7 @@ _CANNOT_BE_SENT = (pickle.PickleError, AttributeError, TypeError)
 
 
 def start(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
-    """Start a process. how: streams and other arguments of Popen. Raises OSError if it cannot start."""
+    """Start a process. how: streams and other arguments of Popen. Raises OSError if the start fails."""
     inside = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     return subprocess.Popen(command, process_group=None if inside else 0, **how)
 

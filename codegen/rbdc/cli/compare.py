@@ -1,4 +1,4 @@
-"""The commands that compare."""
+"""The commands rbdc compare and rbdc benchmark."""
 
 from __future__ import annotations
 

@@ -177,9 +177,9 @@ def every(context: click.Context, quick: bool, out: Path, humanoids: tuple[str, 
     """Run every study, and list all claims of the papers with their verdicts on one page.
 
     Writes index.json and index.html, figures as SVG and PNG to OUT/figures, and the files of each study. The
-    first --humanoid takes part in table-1, all of them in inertia-inverse and second-order. A study whose
-    study.json exists is not run again. A study that was interrupted keeps its measurements and continues
-    from them. Takes an hour and a half, with --quick ten minutes.
+    first --humanoid takes part in table-1, every --humanoid in inertia-inverse and second-order. A study
+    whose study.json exists is not run again. An interrupted study continues from its measurements. Takes an
+    hour and a half, with --quick ten minutes.
     """
     from rbdc.report.present.document import write
     from rbdc.report.present.plots import as_files

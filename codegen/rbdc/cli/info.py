@@ -173,7 +173,7 @@ def explain(description: str, form: str, neglect: float, **values: Any) -> None:
     """Print the equations of motion of a small robot in closed form: M, C, g and tau with named constants.
 
     SymPy derives them from the DESCRIPTION by the Euler-Lagrange equations, independently of generated code.
-    Robots of up to four revolute and prismatic joints are supported; --lock fixes joints of a larger one.
+    Robots of up to four revolute and prismatic joints are supported; --lock fixes joints of larger robots.
     """
     from rbdc.analysis.presentation import explain as explained
     from rbdc.pipeline import read

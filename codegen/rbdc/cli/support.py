@@ -82,7 +82,7 @@ EXPECTED = (RbdcError, RecursionError, MemoryError)
 
 
 def failure_of(error: Exception) -> Failure:
-    """Return the end of a command for an expected error."""
+    """Return the `Failure` that reports an expected error."""
     message = in_commands(str(error))
     if isinstance(error, RecursionError):
         message = "the description is nested too deeply; flatten it"

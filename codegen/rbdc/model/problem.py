@@ -48,7 +48,7 @@ class DryFriction(NamedTuple):
 
 @dataclass(frozen=True)
 class Problem(Model):
-    """A robot and the request about it.
+    """A robot model and the requests of a build.
 
     drive_terms: forces of joint drives, besides armature, in the dynamics.
     friction_width: speed at which dry friction has 0.7 of its full value (m/s, rad/s).

@@ -253,7 +253,7 @@ def _others(folder: Path, names: Collection[str]) -> list[str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return names for a message, as many as fit a line."""
+    """Return names for a message: the first `_MOST_NAMED` and the number of others."""
     more = len(names) - _MOST_NAMED
     listed = ", ".join(ascii(name)[1:-1] for name in names[:_MOST_NAMED])
     return f"{listed} and {more} more" if more > 0 else listed

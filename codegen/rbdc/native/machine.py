@@ -29,7 +29,6 @@ def processor() -> str:
 
 
 def _told(what: str) -> str:
-    """Return the first line of /proc/cpuinfo with this key; "" if there is none."""
     file = Path("/proc/cpuinfo")
     text = file.read_text() if file.is_file() else ""
     match = re.search(rf"^(?:{what})\s*:\s*(.+)$", text, re.MULTILINE)

@@ -178,9 +178,7 @@ def _words(command: str) -> list[str]:
 
 
 def default_flags(march: str = "native") -> tuple[str, ...]:
-    """Return the flags of a library source, without `STANDARD_FLAGS`, `WARNING_FLAGS` and those of a
-    variant.
-    """
+    """Return the default flags of C files besides `STANDARD_FLAGS`, `WARNING_FLAGS` and flags of variants."""
     return (*OPTIMISATION_FLAGS, *(["-march=native"] if march == "native" else []))
 
 

@@ -1,5 +1,5 @@
-"""The variants of a library: one for this processor, or several for kinds of processors. Each may use certain
-instruction-set extensions, and C code tests the processor for them.
+"""The variants of a library: one for this processor, or several for kinds of processors. A variant may use
+instruction-set extensions, and C code tests whether the processor has them.
 
 Only x86 extensions are tested: on other architectures every processor is accepted.
 """
@@ -73,7 +73,7 @@ class LibraryVariant:
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""Extensions that are turned off, because $CC may enable them. Without SSE3 no later SSE or AVX remains."""
+"""Extensions that `least_flags` disables, because $CC may enable them. -mno-sse3 also disables SSSE3, SSE4, AVX."""
 
 
 @cache

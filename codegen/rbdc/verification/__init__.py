@@ -10,7 +10,7 @@ tolerance also contains the condition number of M (`expected.ROUNDINGS`).
 A tolerance belongs to one state and one entry: a state close to a singularity hides no error at other states.
 States at which no result has a significant digit are left out and named, and further states are drawn. A
 function without any usable state is refused (`package.drawn`). Angles do not change in proportion to their
-size, because code must be correct for large angles too.
+size: a large angle and its sine are as exact as other numbers.
 
 A separate process calls the package (`calls`), so wrong code ends that process only. Each function is also
 called through the libraries for CasADi and JAX. The derivatives in these libraries call functions that have

@@ -32,8 +32,8 @@ FIRST = 16
 LEFT_OVER = 4
 """Number of states at the end that do not fill a block."""
 BEYOND = 3
-"""Index, in the last whole block, of the state with angles so large that libm computes their sines; it then
-computes those of the whole block.
+"""Index, in the last whole block, of the state with angles so large that libm computes their sines, and then
+all sines of the block.
 """
 FEW = (1, 3, 7, 11, 15)
 """Indices of the first states at which matrices and tensors of more than `MANY` entries are compared if they
@@ -42,8 +42,9 @@ angles, and one with angles that go to libm.
 """
 MANY = 8000
 FEWEST = (15,)
-"""Indices of the states for tensors of more than `MOST` entries: a random one. A later one at larger angles
-is compared too. With so many entries, an error at one kind of state shows in some entry at another state.
+"""Index of the random state at which tensors of more than `MOST` entries are compared. A later state at
+larger angles is compared too. With so many entries, an error at one kind of state shows in some entry at
+another state.
 """
 MOST = 1_000_000
 LARGE = 1000.0

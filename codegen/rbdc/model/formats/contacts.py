@@ -73,7 +73,7 @@ _KINDS = {
     False: (ContactKind.POINT, ContactKind.SURFACE),
     True: (ContactKind.POINT, ContactKind.WELD, ContactKind.REVOLUTE),
 }
-"""Kinds of contacts with the world, and of loops."""
+"""Kinds of contacts with the world (False) and of loops (True)."""
 _YAML = (".yaml", ".yml")
 _ENDINGS = (".toml", *_YAML)
 _KINDS_OF_YAML = {"3d": ContactKind.POINT, "6d": ContactKind.WELD}

@@ -43,8 +43,8 @@ def is_xacro(document: Document) -> bool:
 
 
 def left_over(document: Document) -> list[etree._Element]:
-    """Return the elements of xacro that remain in an expanded description with links: calls of macros that
-    are not defined.
+    """Return the elements of xacro, if a description has links and defines nothing by xacro: the elements
+    then call undefined macros.
     """
     calls = _xacro_elements(document)
     defined = document.root.find("link") is None or any(prefixed(call)[1] in _DEFINING for call in calls)
@@ -108,7 +108,7 @@ class Expansion(NamedTuple):
     """A file to expand.
 
     file: path.
-    text: text of a description without a file.
+    text: text of the description; None if it is a file.
     arguments: values by name.
     packages: folders of packages.
     seconds: time limit (s).
@@ -122,7 +122,6 @@ class Expansion(NamedTuple):
 
 
 def _answer(question: Expansion) -> tuple[str, list[str], str]:
-    """Return the result of `expand` and xacro's messages."""
     text, asked, status = "", list[str](), 0
     with TemporaryFile() as messages:
         try:

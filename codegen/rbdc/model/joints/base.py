@@ -29,7 +29,7 @@ class JointType(ABC):
     """
 
     kind: ClassVar[str]
-    """Name in reports, and of the joint's case in rolled code (loops): a C identifier in lower case."""
+    """Name in reports, and of the joint's `case` in rolled code (loops): a C identifier in lower case."""
     nq: ClassVar[int]
     """Size of the configuration."""
     nv: ClassVar[int]
@@ -128,8 +128,8 @@ class JointType(ABC):
 
     @classmethod
     def described(cls, axis: Vector3, pitch: float = 0.0) -> JointType:
-        """Return the joint of this type that a description has. `axis` is a unit vector, for types with an
-        axis; `pitch` (m/rad) is that of a helical joint.
+        """Return a joint of this type with the numbers of a description: the unit vector `axis`, for types
+        with an axis, and the `pitch` of a helical joint (m/rad).
 
         Raises UnsupportedError for a type that descriptions cannot name.
         """
