@@ -284,8 +284,7 @@ def check(options: BuildOptions) -> None:
         return
     if options.style == "rolled":
         raise UnsupportedError(
-            "`style='rolled'` reads inertial parameters from constant tables: leave out `parameters` and "
-            "`payload`"
+            "`style='rolled'` has constant inertial parameters: leave out `parameters` and `payload`"
         )
     if others := [target for target in options.targets if target not in ("c", "batch", "jax")]:
         raise UnsupportedError(
@@ -317,8 +316,7 @@ def _check_tuning(options: BuildOptions) -> None:
         raise UnsupportedError(f"{asked('style', options.style)} fixes the form: give it or `tune`, not both")
     if options.parameters is not None or options.payloads:
         raise UnsupportedError(
-            "`tune` does not measure functions with run-time inertial parameters: tune without `parameters` "
-            "and `payload`, then build with them and `tuning`"
+            "`tune` excludes `parameters` and `payload`: tune without them, then give them with `tuning`"
         )
     if options.march == "portable":
         raise UnsupportedError(

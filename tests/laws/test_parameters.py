@@ -130,7 +130,7 @@ def test_limbs_that_take_the_same_stay_side_by_side(
         ({"parameters": ("tool0",)}, OptionError, "it is fixed to wrist_3_link"),
         ({"payloads": ("nobody",)}, OptionError, "does not exist"),
         ({"payloads": ("world",)}, OptionError, "does not move"),
-        ({"payloads": ("tool0",), "style": "rolled"}, UnsupportedError, "constant tables"),
+        ({"payloads": ("tool0",), "style": "rolled"}, UnsupportedError, "has constant inertial"),
         (
             {"payloads": ("tool0",), "targets": ("c", "casadi")},
             UnsupportedError,

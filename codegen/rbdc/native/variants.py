@@ -73,7 +73,9 @@ class LibraryVariant:
 
 
 _WITHOUT = ("sse3", "popcnt", "movbe", "lzcnt", "bmi", "bmi2", "tbm", "gfni")
-"""Extensions that `least_flags` disables, because $CC may enable them. -mno-sse3 also disables SSSE3, SSE4, AVX."""
+"""Extensions that `least_flags` disables, because $CC may enable them. Without SSE3, compilers also disable
+later SSE and AVX.
+"""
 
 
 @cache
