@@ -149,7 +149,7 @@ class BuildOptions(ModelOptions):
     preset: Option[str] = Option(
         TEXT,
         "control",
-        "control, optimisation, full or second: `rbdc build --help` lists their functions.",
+        "control, optimisation, full or second: `rbdc build --help` lists the functions of each.",
         recorded=False,
     )
     out: Option[Path] = Option(FOLDER, Path("generated"), "The folder for packages.", recorded=False)

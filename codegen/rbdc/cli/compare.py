@@ -59,7 +59,7 @@ _baseline = click.option(
     "--batch",
     "batches",
     is_flag=True,
-    help="Measure batches too: time per sample over batch size. This roughly doubles the total time.",
+    help="Measure batches too: time per sample for each batch size. This roughly doubles the total time.",
 )
 @click.option(
     "--batch-samples",
@@ -80,8 +80,8 @@ def compare(
     as_json: bool,
     **values: Any,
 ) -> None:
-    """Compare accuracy, time and size of all methods and peers on a DESCRIPTION, or on families of serial
-    chains and trees.
+    """Compare accuracy, time and size of generated code, other methods and other libraries (peers) on a
+    DESCRIPTION, or on families of serial chains and trees.
 
     Writes report.json and report.html; for families, families.json and families.html. Exit status 1: a result
     is wrong, or worse than in the baseline.

@@ -147,8 +147,8 @@ class Contact:
 
     @property
     def whole(self) -> bool:
-        """Whether the rows hold all three components of the linear and, if there is one, of the angular
-        velocity. Then the rows may be along any axes.
+        """Whether the rows hold all components of the linear and, except for points, of the angular velocity.
+        Then the rows may be along any axes.
         """
         return len(self.held) in (3, 6) and len(self.held) == self.kind.components
 

@@ -99,8 +99,8 @@ class Problem(Model):
 
     @property
     def armature(self) -> list[Scalar]:
-        """Inertia that motors add to the diagonal of M (nv). A follower's armature is multiplied by the
-        square of its multiplier.
+        """Inertia that motors add to the diagonal of M (nv). The armature of a follower (coupled mimic joint)
+        is multiplied by the square of its multiplier.
         """
         return self._along_joints([body.armature for body in self.bodies])
 

@@ -73,7 +73,7 @@ class SharedLibrary:
     """A shared library in the cache.
 
     path: path.
-    figures: sizes of the code and the stack of its C files, by name.
+    figures: code size, stack and compile time of its C files, by name.
     artefacts: names of all its artefacts in the cache.
     """
 
@@ -167,7 +167,7 @@ class Native:
 
     extension: path of the extension in the cache.
     variants: variants of the library.
-    figures: sizes of code and stack by C file and variant.
+    figures: code size, stack and compile time by C file and variant.
     artefacts: names of all its artefacts in the cache.
     glue: C of the extension itself, without the robot's functions.
     package: hash of the package's C, which the extension carries.

@@ -1,5 +1,5 @@
-"""The tunings of a package: one for all variants, or one for each. A tuning is the content of a tuning.json:
-the fastest measured form, compiler and kind of batch of each function.
+"""The tunings of a package: one for all variants, or one for each. A tuning (tuning.json) has the fastest
+measured form, compiler and number of batch lanes of each function.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class Tunings:
             raise OptionError(f"{problem}; give that option too, or the file without the variant's name")
 
     def choices(self) -> dict[str, dict[str, FormChoice]]:
-        """Return the chosen forms by variant and function; those of the common tuning under ""."""
+        """Return the choices of forms and lanes by variant and function; those of the common tuning under
+        "".
+        """
         return {variant: tuning.choices() for variant, tuning in self.each.items()}
 
     def remarks(self, functions: Sequence[str], processor: str) -> list[str]:

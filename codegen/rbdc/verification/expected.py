@@ -1,6 +1,6 @@
 """The expected values of a function at some states, and the tolerance of each entry. Tolerances allow for
-rounding and, in functions that solve with M, for the elimination. The references eliminate in another way, so
-this part of the tolerance follows from the condition number of M.
+rounding and, in functions that solve with M, for the elimination. The references (algorithms of the
+literature) eliminate in another way, so this part of the tolerance follows from the condition number of M.
 """
 
 from __future__ import annotations
@@ -183,8 +183,8 @@ def _widened(exact: Sequence[Expected], part_off: Array) -> list[Expected]:
 def _perturbed(
     change: Perturbation, model: Problem, declaration: FunctionDeclaration, inputs: Mapping[str, Array]
 ) -> dict[str, list[Scalar]]:
-    """Return inputs as rounded scalars. Calls for other frames or references return the same objects, so
-    that motions can be shared.
+    """Return inputs as rounded scalars. Calls for other frames or reference frames return the same objects,
+    so that motions can be shared.
     """
     of = partial(change.input, model, declaration)
     return {p.name: of(p, inputs[p.name]) for p in declaration.inputs if p.name in inputs}

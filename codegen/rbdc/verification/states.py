@@ -257,7 +257,7 @@ class CheckedStates:
         return replace(self, inputs={name: others[name] for name in self.inputs})
 
     def parts(self) -> tuple[EntryPart, ...]:
-        """Return the functions of the catalogue that answer the question, at its frames and reference."""
+        """Return the functions of the catalogue that answer the question, at its place."""
         if not self.extra:
             return self.checked.parts
         frame, *others, reference = self.extra
@@ -275,8 +275,8 @@ def asked(functions: Sequence[Checked]) -> list[Checked]:
 
 
 def questions(model: Problem, checked: Checked, seed: int = SEED) -> Iterator[CheckedStates]:
-    """Yield questions with all inputs, then with the required ones only. Functions of frames are asked at
-    all `places`; with optional inputs, at the deepest frame only, in every reference.
+    """Yield questions with all inputs, then with the required inputs only. Functions of frames are asked at
+    all `places`; with optional inputs, at the deepest frame only, in every reference frame.
     """
     declaration = checked.declaration
     inputs = sampled(model, declaration, seed)
@@ -301,8 +301,8 @@ def _has_independent_rows(model: Problem, frame: int) -> bool:
 
 
 def places(model: Problem, checked: Checked) -> Iterator[tuple[int, ...]]:
-    """Yield frames and references for a function of a frame: the frames of `covering`, in every reference. If
-    the function stands for all functions of frames, also yield the other frames in LOCAL, which shows where a
+    """Yield the places of a function of a frame: the frames of `covering`, in every reference frame. If the
+    function stands for all functions of frames, also yield the other frames in LOCAL, which shows where a
     frame is in its body and how it is oriented.
     """
     frames = covering(model)
