@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _DECLARED = ("inputs", "framed", "method", "outputs")
-"""Keys of a function's entry in a manifest that hold no figures."""
+"""Keys of a function's entry in a manifest; the entry's other keys hold figures."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,8 +25,8 @@ Read = TypeVar("Read", covariant=True)
 class Reading(NamedTuple, Generic[Read]):
     """How the values of an option are read.
 
-    read: function that converts an argument to a value and returns values unchanged. It raises ValueError,
-        whose message has the accepted values.
+    read: function that converts an argument to a value; a converted value stays unchanged. It raises
+        ValueError, whose message has the accepted values.
     metavar: placeholder of the value in --help.
     words: number of words of a value on the command line.
     repeated: whether the option may be repeated; its value then holds all arguments.
@@ -43,8 +43,8 @@ class Reading(NamedTuple, Generic[Read]):
 
 
 class Option(Generic[Value]):
-    """A descriptor for a field of a class of options. An assigned value is read; a wrong one raises
-    OptionError with the option's name.
+    """A descriptor for a field of a class of options. It converts an assigned argument to a value; a wrong
+    argument raises OptionError with the option's name.
 
     default: value if nothing is assigned. If the default is None, None may be assigned.
     help: one sentence for --help.

@@ -207,7 +207,7 @@ def extension_source(
 
 def _calls(declarations: Sequence[FunctionDeclaration]) -> list[dict[str, Any]]:
     """Return the template words of the functions that check inputs and call a C function: one for each
-    combination of the numbers of inputs, of arguments for frames and reference, and of outputs.
+    combination of the numbers of inputs, of arguments for frames and reference frame, and of outputs.
     """
     scalar = declarations[0].scalar.name
     counts = {(len(d.inputs), len(d.place), len(d.outputs)) for d in declarations}
