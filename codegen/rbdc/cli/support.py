@@ -198,7 +198,6 @@ def _click_option(option: Option[Any], default: Any) -> Callable[[Command], Comm
 
 
 def _in_words(default: Any) -> str:
-    """Return a default as it is typed on the command line."""
     if isinstance(default, tuple):
         return ("," if isinstance(default[0], str) else " ").join(map(_in_words, default))
     return f"{default:g}" if isinstance(default, float) else str(default)
