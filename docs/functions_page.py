@@ -1,7 +1,7 @@
 """The page of all functions, from their records: ``python docs/functions_page.py`` writes `functions.md`.
 
-Shapes are in words. Each size is recognised by its numbers for two robots, which together have every
-function; no two sizes have the same pair of numbers.
+Shapes are in words. The page recognises each size by the pair of its numbers for two robots, which together
+have every function; no two sizes have the same pair.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _shape(sizes: Iterable[Sizes], words: Mapping[Sizes, str]) -> str:
 
 
 def families() -> dict[str, list[Entry]]:
-    """Return the functions by the titles of their families, in the order of the catalogue."""
+    """Return the functions of each family by the family's title, in the order of the catalogue."""
     left = dict(entries())
     by_title = {}
     for family in catalogue.FAMILIES:
@@ -180,7 +180,7 @@ signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 | symbol | meaning |
 |---|---|
 | M, C, g | joint-space inertia, Coriolis matrix, gravity |
-| r | forces of joint drives: springs, damping, friction |
+| r | forces of joint drives: springs, damping, friction. Formulas of `rnea`, `nle` and `aba` omit it here |
 | h | C v + g + r |
 | J | Jacobian of the bodies, the frame or the contacts of the function |
 | direction k of q | basis vector k of the tangent space at q, which has nv dimensions |
@@ -195,10 +195,10 @@ signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 - **CasADi**: names include frame and reference, `m.casadi("frame_jacobian@tool0@WORLD")`. JAX and PyTorch
   have `m.jax.NAME` and `m.torch.NAME` with the signature of Python.
 - `frame` is the name of a link or its index in `m.frame_names`. `reference` is LOCAL (the default), WORLD or
-  LOCAL_WORLD_ALIGNED. [Conventions](conventions.md) explains these, and the order of q and v.
+  LOCAL_WORLD_ALIGNED. [Conventions](conventions.md) explains the references, and the order of q and v.
 - `w` has one weight for each entry of a result, such as tau or ddq. Functions with `vjp` in their names
-  return the gradient of the weighted sum. Functions with `hessian` in their names return blocks of its
-  Hessian, or products with it.
+  return the gradient of the weighted sum of these entries. Functions with `hessian` in their names return
+  blocks of the Hessian of the weighted sum, or products of this Hessian with a direction.
 - `parameters` is an input of packages built with [`--parameters` or
   `--payload`](conventions.md#inertial-parameters-at-run-time). `friction_width` is an input of packages built
   with [`--friction include`](robots.md#what-is-honoured).
@@ -206,18 +206,21 @@ signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 Each section ends with facts about the function:
 
 - **Preset**: the smallest preset with the function. **Needs**: properties that the model must have.
-- **Derivatives**: functions that compute its derivatives. **Differentiates**: the function whose derivatives
-  it computes.
-- **Further inputs**: inputs that only packages built with them have.
+- **Derivatives**: functions that compute derivatives of the function. **Differentiates**: the function whose
+  derivatives the function computes.
+- **Further inputs**: which of `parameters` and `friction_width` the function takes in packages built with
+  them.
 - **Source**: the literature that the reference follows. Builds are verified against the reference, a slower
-  implementation in Python. **Reference**: what it returns; all dimensions but the last are merged into rows.
-  **Checked**: how tests of rbdc check it.
-- **Pinocchio**, **MuJoCo**: their functions for the same quantity.
+  implementation in Python. **Reference**: what the reference returns; tensors are matrices, whose rows merge
+  all dimensions but the last. **Checked**: how tests of rbdc check the reference.
+- **Pinocchio**, **MuJoCo**: functions of these libraries for the same quantity.
 """
 
 
 def _index() -> Iterator[str]:
-    """Return the table of all functions, with the names of the same functions in other libraries."""
+    """Return the table of all functions, with the names of functions for the same quantity in other
+    libraries.
+    """
     yield from ["## All functions", "", f"| function | computes | {' | '.join(PEERS)} |"]
     yield "|---|---|" + "---|" * len(PEERS)
     for entry in entries().values():
@@ -247,16 +250,17 @@ def _presets() -> Iterator[str]:
     alone = [f"`{entry.name}`" for entry in entries().values() if entry.function.preset == ALONE]
     yield from [f"| none; name them in `--functions` | {', '.join(alone)} |", ""]
     yield from [
-        "A module with contacts also has the contact functions of its preset. `control` is the default.",
+        "The table omits functions of contacts, which only modules with contacts or loops have: the sections "
+        "below name their presets. `control` is the default preset.",
         "",
     ]
 
 
 def _derivatives() -> Iterator[str]:
-    """Return the functions with derivatives for CasADi, JAX and PyTorch."""
+    """Return the table of functions that CasADi, JAX and PyTorch can differentiate."""
     yield from ["## Where derivatives are", "", _OF_DERIVATIVES.strip(), ""]
     yield from [
-        "| function | first derivatives | second derivatives | derivatives in `fext` |",
+        "| function | first derivatives | second derivatives | with respect to `fext` |",
         "|---|---|---|---|",
     ]
     for entry in entries().values():
@@ -267,8 +271,8 @@ def _derivatives() -> Iterator[str]:
 
 
 _OF_DERIVATIVES = """
-In C and NumPy, call the functions in the columns of derivatives. CasADi, JAX and PyTorch differentiate a
-function if the module has its functions of derivatives: [Derivatives in frameworks](derivatives.md).
+In C and NumPy, call the functions in the columns on the right. CasADi, JAX and PyTorch differentiate a
+function if the module has the functions on the right: [Derivatives in frameworks](derivatives.md).
 """
 
 
@@ -365,7 +369,7 @@ def _sources(function: Function, sources: dict[str, str]) -> Iterator[str]:
         if (of := function.chain.of) in entries():
             yield f"Source: that of [`{of}`](#{of}), whose reference is differentiated with dual numbers."
             return
-        function, ending = function.chain.function, " Differentiated with dual numbers."
+        function, ending = function.chain.function, " Its results are differentiated with dual numbers."
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")
     home = import_module(f".{module.lstrip('.')}", HOME)
     text = _plain(_head(inspect.getdoc(home) or ""))

@@ -52,7 +52,7 @@ def _second(catalogue: Mapping[str, Function], d: Differential) -> str:
 def table() -> str:
     """Return the table of docs/functions.md."""
     lines = [
-        "| function | first derivatives | second derivatives | derivatives in `fext` |",
+        "| function | first derivatives | second derivatives | with respect to `fext` |",
         "|---|---|---|---|",
     ]
     for row in differentiable():

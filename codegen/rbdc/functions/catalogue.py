@@ -61,8 +61,8 @@ def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Fu
 
 
 def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Return the functions with their chain rules resolved to the records of other functions. If joints
-    follow others along curves, the records are those for curves.
+    """Return the functions with the records of the functions that their chain rules differentiate. If joints
+    follow others along curves, all records are those for curves.
     """
     resolved: dict[str, Function] = {}
 
@@ -142,7 +142,9 @@ def _in_words(p: Parameter) -> str:
 
 
 def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
-    """Return the declaration of an output's derivative: one more dimension, for the directions of `by`."""
+    """Return the declaration of an output's derivative. Its last, additional dimension has the directions of
+    `by`.
+    """
     size = model.nv if by.configuration else by.size
     name = f"d{y.name}_d{by.name}"
     if y.name.startswith("d") and "_d" in y.name:
@@ -152,15 +154,15 @@ def _output(model: Problem, y: Parameter, by: Parameter) -> Parameter:
 
 
 def known() -> Mapping[str, Function]:
-    """Return every function by name, for questions that do not depend on a model; shapes are those of a model
+    """Return every function by name, for uses that do not depend on a model; shapes are those of a model
     without joints.
     """
     return functions_of(ANY)
 
 
 def fingerprint() -> str:
-    """Return a text that changes with the records from outside rbdc, for keys in the cache. The hash of
-    rbdc's code covers the records of rbdc.
+    """Return a text that changes with records that other packages add, for keys in the cache. The hash of
+    rbdc's code covers rbdc's records.
     """
     outside = [family for family in FAMILIES if not family.__module__.startswith("rbdc.")]
     return "\n".join(text for family in outside for text in _sources(family))
@@ -172,8 +174,8 @@ def _sources(family: Family) -> list[str]:
 
 
 def presets() -> dict[str, tuple[str, ...]]:
-    """Return the functions of each preset, smallest first. Each preset includes the one before; the preset of
-    second derivatives comes last and includes no other.
+    """Return the functions of each preset, smallest preset first. Each preset includes the preset before it;
+    the preset of second derivatives comes last and includes no other.
     """
     return _presets(known())
 

@@ -23,7 +23,7 @@ WITH_OPTIONS = "active, target, gains, mu, parameters, friction_width"
 DECLARATIONS = f"""
 contact_placements(q, parameters)
     Placements of the contacts' frames on body 1 in the world, as 4x4 matrices.
-    placements[contacts, 4, 4]: homogeneous matrices of these frames (m)
+    placements[contacts, 4, 4]: homogeneous matrices of the contacts' frames on body 1 (m)
 contact_jacobian(q, parameters)
     Jacobian of all contacts along their axes: the contacts' rows one below the other.
     J[nc, nv]: contact Jacobian
@@ -32,7 +32,7 @@ contact_velocity(q, v, parameters)
     velocity[nc]: velocity of body 1 relative to the world or body 2 (m/s, rad/s)
 contact_error(q, target!, parameters)
     Position error of the contacts: the frame on body 1 relative to the target or to the frame on body 2.
-    error[nc]: difference of the positions, for surfaces log6 of the relative placement (m, rad)
+    error[nc]: difference of the positions; for surface contacts, log6 of the relative placement (m, rad)
 contact_drift(q, v, target, gains, parameters)
     Residual acceleration of the contacts at zero joint accelerations, including Baumgarte's terms.
     drift[nc]: residual acceleration (m/s^2, rad/s^2)
@@ -43,8 +43,8 @@ contact_space_inertia(q, active, mu, parameters)
     Operational-space inertia of all contacts: Lambda = (J M^-1 J^T + mu 1)^-1.
     inertia[nc, nc]: Lambda, zero in rows and columns of inactive contacts (kg, kg m, kg m^2)
 contact_space(q, v, active, mu, parameters)
-    Operational-space dynamics of all contacts: f = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T
-    f.
+    Operational-space dynamics of all contacts: tau = J^T f with the forces f = Lambda (J ddq + dJ/dt v) +
+    bias + gravity.
     inertia[nc, nc]: Lambda, zero in rows and columns of inactive contacts (kg, kg m, kg m^2)
     inverse[nv, nc]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[nc]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
@@ -69,10 +69,10 @@ constrained_dynamics_jvp(q, v, tau, dq, dv, dtau, fext, {WITH_OPTIONS})
 constrained_dynamics_hessian_vector(q, v, tau, w_ddq, w_forces, fext, {WITH_OPTIONS})
     Blocks of the Hessian of w_ddq^T ddq + w_forces^T forces with respect to q (in the tangent space), v and
     tau.
-    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
-    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
-    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
-    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
+    hessian_qq[nv, nv]: [j, k]: derivative along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: derivative along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: derivative along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: derivative along direction j of q, then k of tau
 impulse_dynamics(q, v, restitution, active, mu, parameters)
     Velocity after an impact: M (v_after - v) = J^T impulses, J v_after = -restitution J v for each contact.
     v_after[nv]: velocity after the impact (m/s, rad/s)
@@ -88,9 +88,9 @@ impulse_dynamics_vjp(q, v, restitution, w_v, w_impulses, active, mu, parameters)
 impulse_dynamics_hessian_vector(q, v, restitution, w_v, w_impulses, active, mu, parameters)
     Blocks of the Hessian of w_v^T v_after + w_impulses^T impulses with respect to q (in the tangent space)
     and v.
-    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
-    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
-    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
+    hessian_qq[nv, nv]: [j, k]: derivative along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: derivative along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: derivative along direction j of q, then k of v
 contact_inverse_dynamics(q, v, a, forces, fext, target, gains, parameters, friction_width)
     Inverse dynamics under contact forces, rnea - J^T forces, and the residual of the contacts.
     tau[nv]: generalised force (N, N m)
@@ -111,7 +111,7 @@ contact_forward_dynamics_derivatives(q, v, tau, forces, fext, parameters, fricti
     ddq_dtau[inverse nv, nv]: [i, k]: derivative of ddq[i] along direction k of <x>
     ddq_dforces[nv, nc]: [i, k]: derivative of ddq[i] with respect to forces[k]
 centroidal_contact_dynamics(q, forces, parameters)
-    Rate of the centroidal momentum that contacts and gravity cause, linear part first.
+    Rate of the centroidal momentum due to contact forces and gravity, linear part first.
     dh[6]: rate of the momentum, world axes (N, N m)
 centroidal_contact_dynamics_derivatives(q, forces, parameters)
     Derivatives of the rate of the centroidal momentum with respect to q (in the tangent space) and the
@@ -119,7 +119,7 @@ centroidal_contact_dynamics_derivatives(q, forces, parameters)
     dh_dq[6, nv]: [i, k]: derivative of dh[i] (linear first) along direction k of q
     dh_dforces[6, nc]: [i, k]: derivative of dh[i] (linear first) with respect to forces[k]
 project_configuration(q, parameters)
-    Configuration near q in which the loops are closed, by {PROJECTION_STEPS} Newton steps.
+    Configuration near q in which the loops are closed, computed by {PROJECTION_STEPS} Newton steps.
     q_closed[nq]: configuration
     error[nc_loops]: remaining errors of the loops (m, rad)
 project_velocity(q, v, parameters)
@@ -163,7 +163,7 @@ HESSIANS: Mapping[str, tuple[int, ...]] = {
 CHECKED = Comparison(checks_only=True)
 MOST_OF_HESSIANS = 16
 """Degrees of freedom up to which Hessians of weighted sums are unrolled. The Hessian of constrained dynamics
-of iiwa on one point has 65,000 operations, that of a step of HyQ 136,000.
+has 65,000 operations for iiwa with one point contact; the Hessian of a step has 136,000 for HyQ.
 """
 
 DIFFERENTIABLE = ("constrained_dynamics", "contact_forward_dynamics")
@@ -213,7 +213,7 @@ def inputs_of_contacts(model: Problem) -> list[Parameter]:
 def _by_chain_rule(declared: Mapping[str, FunctionDeclaration], name: str) -> Function | None:
     """Return a function whose only algorithm is the chain rule; None for others.
 
-    It is a weighted sum of rows, or a Hessian as the derivative of such a sum.
+    The function returns weighted sums of rows, or a Hessian: the derivative of weighted sums.
     """
     declaration, blocks = declared[name], HESSIANS.get(name)
     if blocks is not None:
@@ -228,9 +228,9 @@ def _by_chain_rule(declared: Mapping[str, FunctionDeclaration], name: str) -> Fu
 
 
 def _record(model: Problem, declared: Mapping[str, FunctionDeclaration], name: str) -> Function:
-    """Return the record of a function whose algorithm and reference have its name. With redundant rows no
-    single solve returns derivatives. Pinocchio regularises in another way and has no rows along the world's
-    axes.
+    """Return the record of a function whose algorithm and reference have its name. With redundant rows,
+    derivatives need more than one solve. Pinocchio regularises in another way and has no rows along the
+    world's axes.
     """
     chain = _chain(declared, name)
     of = name if chain is None else chain.of

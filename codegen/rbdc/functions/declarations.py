@@ -22,13 +22,15 @@ PARAMETERS = "parameters"
 """Name of the input of kind `Kind.PARAMETERS`."""
 
 FRICTION_WIDTH = "friction_width"
-"""Name of the input of kind `Kind.POSITIVE`; it replaces the model's width."""
+"""Name of the input of kind `Kind.POSITIVE`, which replaces the model's width of dry friction."""
 
 OFFSET = "offset"
-"""Name of the optional input of a function of a frame that displaces the frame, in the frame's axes."""
+"""Name of the optional input of functions of a frame: the placement, relative to that frame, of the frame
+that the function uses.
+"""
 
 ROWS = "rows"
-"""Name of the optional input that switches rows of a task, and of the algorithms' keyword argument."""
+"""Name of the optional input that selects rows of a task; the algorithms' keyword argument has this name."""
 
 CONTACT_OPTIONS = ("active", "target", "gains", "mu")
 """Names of inputs that algorithms take together, as `rbdc.model.contacts.ContactOptions` in the keyword
@@ -41,8 +43,8 @@ OF_MANY = ("_batch", "_lanes")
 
 
 class Kind(Enum):
-    """Physical meaning of an array: how to draw it at random, how to perturb it, and how its signs depend on
-    the directions of joint axes.
+    """Physical meaning of an array. It decides how tests draw the array at random and perturb it, and how the
+    signs of its entries depend on the directions of joint axes.
     """
 
     CONFIGURATION = "configuration"
@@ -64,7 +66,7 @@ class Kind(Enum):
     VECTORS = "vectors of each body"
     """Three or six numbers for each body: a point, or a wrench in world axes."""
     PARAMETERS = "inertial parameters"
-    """Rows of ten numbers, for the model's `parameters`."""
+    """Ten numbers for each row of the model's `parameters`."""
     CONTACT_FORCES = "contact forces"
     """A force in each row of the contacts (nc)."""
     SWITCHES = "switches"
@@ -78,14 +80,14 @@ class Kind(Enum):
     POSITIVE = "positive numbers"
     """A width of dry friction."""
     DURATION = "a time"
-    """A time step, or a change of one."""
+    """A time step, or a change of a time step."""
     PART = "numbers from 0 to 1"
     """A coefficient of restitution for each contact."""
     JOINT_ROWS = "rows of joints"
-    """An output with a row for each direction of a joint."""
+    """An output with a row for each entry of q or v."""
     INVERSE = "an inverse"
-    """M^-1, the accelerations under unit forces: an output with a row and a column for each direction of a
-    joint. With contacts, the block of the accelerations in the inverse of the constrained equations.
+    """M^-1, the accelerations under unit forces: an output with a row and a column for each entry of v. With
+    contacts, the block of the accelerations in the inverse of the constrained equations.
     """
     SPACE_ROWS = "rows of space"
     """An output whose rows are directions in space, or a single number."""
@@ -103,10 +105,10 @@ class Parameter:
     kind: see `Kind`.
     optional: whether an input may be None in Python and NULL in C; both stand for `default`.
     default: entries of an omitted input; zeros if empty.
-    by_forces: whether the columns of an output are rows of the contacts.
+    by_forces: whether the columns of an output belong to the rows of the contacts.
     by_parameters: whether the columns of an output are those of the torque regressor.
-    units: first index and number of the entries that form each unit vector: quaternions, and cosine and sine.
-        Python checks them.
+    units: for each unit vector (a quaternion, or a cosine and a sine), its first index and its number of
+        entries. Python checks the lengths.
     """
 
     name: str
@@ -126,16 +128,14 @@ class Parameter:
 
     @property
     def range(self) -> str:
-        """The check in `rbdc.runtime._arrays` that Python applies to an argument; "" for none."""
+        """Name of the check in `rbdc.runtime._arrays` that Python applies to an argument; "" for none."""
         kinds = {Kind.SWITCHES: "switches", Kind.PLACEMENTS: "placements", Kind.TASK: "task"}
         kinds |= {Kind.NOT_NEGATIVE: "not negative", Kind.POSITIVE: "positive", Kind.PART: "part"}
         return kinds.get(self.kind, "")
 
     @property
     def in_space(self) -> bool:
-        """Whether the array is an output over directions in space, or a number; other outputs have a row for
-        each direction of a joint.
-        """
+        """Whether the array is an output whose rows are directions in space, or a single number."""
         return self.kind is Kind.SPACE_ROWS
 
     @property
@@ -149,7 +149,9 @@ class Parameter:
         return self.default or (0.0,) * self.size
 
     def where_given(self, here: str, absent: str = "NULL") -> str:
-        """Return the C expression `here`; for an optional array, it yields `absent` if the array is NULL."""
+        """Return the C expression `here`; for an optional array, the expression is `absent` if the array is
+        NULL.
+        """
         return f"{self.name} != NULL ? {here} : {absent}" if self.optional else here
 
 
@@ -226,8 +228,8 @@ class FunctionDeclaration:
         return [self.prototype(robot, form, restrict) for form in self.forms]
 
     def prototype(self, robot: str, form: str = "", restrict: str = "restrict") -> str:
-        """Return the C declaration of one form without the semicolon: `_batch`, `_lanes`, or `_into_zeroed`.
-        `restrict` may be "" (cffi) or a macro (header usable from C++).
+        """Return the C declaration of one form, without the semicolon. `form` is "" (one sample), `_batch`,
+        `_lanes` or `_into_zeroed`; `restrict` may be "" (cffi) or a macro (header usable from C++).
         """
         first = ["size_t n"] if form in OF_MANY else []
         parameters = ", ".join([*first, *self.parameters(self.scalar.name, restrict)])

@@ -43,7 +43,7 @@ nle_derivatives(q, v, parameters, friction_width)
     Derivatives of the nonlinear effects with respect to q (in the tangent space) and v.
     dtau_dq dtau_dv[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
 gravity_torque_derivatives(q, parameters)
-    Derivative of gravity with respect to q (in the tangent space): the Hessian of the potential energy.
+    Derivatives of g(q) with respect to q (in the tangent space): the Hessian of the potential energy.
     dtau_dq[nv, nv]: [i, k]: derivative of tau[i] along direction k of <x>
 aba_derivatives(q, v, tau, fext, parameters, friction_width)
     Derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
@@ -63,7 +63,7 @@ external_torque_vjp(q, w, fext!)
 rnea_geometry_derivatives(q, v, a, fext, parameters)
     Derivatives of inverse dynamics with respect to the placement X of each joint on its parent (design
     sensitivity): X becomes X exp(e) with a motion e in the joint's frame, linear part first.
-    dtau_dplacement[nv, 6 njoints]: [i, 6 j + k]: derivative of tau[i] along e[k] of joint j (N, N m / m, rad)
+    dtau_dplacement[nv, 6 njoints]: [i, 6 j + k]: dtau[i]/de[k] of joint j (N, N m per m, rad)
 rnea_jvp(q, v, a, dq, dv, da, fext, parameters, friction_width)
     Derivative of inverse dynamics along the direction (dq, dv, da).
     dtau[nv]: derivative of tau
@@ -87,16 +87,16 @@ aba_second_derivatives(q, v, tau, fext, parameters, friction_width)
     d2ddq_dqdtau[nv, nv, nv]: [i, j, k]: derivative of ddq[i] along direction j of q, then k of tau
 rnea_hessian_vector(q, v, a, w, fext, parameters, friction_width)
     Blocks of the Hessian of w^T tau with respect to q (in the tangent space), v and a.
-    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
-    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
-    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
-    hessian_qa[nv, nv]: [j, k]: along direction j of q, then k of a
+    hessian_qq[nv, nv]: [j, k]: derivative along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: derivative along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: derivative along direction j of q, then k of v
+    hessian_qa[nv, nv]: [j, k]: derivative along direction j of q, then k of a
 aba_hessian_vector(q, v, tau, w, fext, parameters, friction_width)
     Blocks of the Hessian of w^T ddq with respect to q (in the tangent space), v and tau.
-    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
-    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
-    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
-    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
+    hessian_qq[nv, nv]: [j, k]: derivative along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: derivative along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: derivative along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: derivative along direction j of q, then k of tau
 rnea_hessian_product(q, v, a, w, dq, dv, da, fext, parameters, friction_width)
     Hessian of w^T tau with respect to q (in the tangent space), v and a, times the direction (dq, dv, da).
     hessian_q[nv]: part of the product that belongs to q

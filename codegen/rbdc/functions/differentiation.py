@@ -25,7 +25,7 @@ Rows = Sequence[Sequence[Scalar]]
 @dataclass(frozen=True)
 class Differentiated:
     """The derivatives of the outputs of an algorithm, by the chain rule on its operations. Derivatives with
-    respect to a configuration are in the tangent space: derivatives by its entries times the entries' rates.
+    respect to q are in the tangent space: derivatives with respect to the entries of q times their rates.
 
     algorithm: the algorithm.
     by: inputs with respect to which each output is differentiated, one after the other.

@@ -82,8 +82,8 @@ rnea_time_derivatives(q, v, a, {motion}, fext, parameters, friction_width)
     tau[nv]: generalised force (N, N m)
 {of_torques}
 aba_time_derivatives(q, v, tau, {torques}, fext, parameters, friction_width)
-    Forward dynamics and its time derivatives under torques that change, up to order {order} (option
-    `time_order`). Optional inputs are constant in time.
+    Forward dynamics and its time derivatives under torques that change with time, up to order
+    {order} (option `time_order`). Optional inputs are constant in time.
     ddq[nv]: generalised acceleration (m/s^2, rad/s^2)
 {of_motion}
 """

@@ -38,7 +38,7 @@ NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, ROW
 """Inputs that algorithms take by name, or as part of their model."""
 
 Evaluate = Callable[[Problem, Inputs, Trace], list[list[Scalar]]]
-"""The entries of each output array, row by row."""
+"""An algorithm: from a model and inputs to the entries of each output array, row by row."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class EntryPart:
     """A function of the catalogue as part of an entry point.
 
     name: name of the function.
-    frame: index of its frame, if it takes one.
+    frame: index of the frame; None if the function takes no frame.
     reference: name of the reference.
     other: index of the second frame of a pair.
     """
@@ -65,8 +65,8 @@ class EntryPart:
 
 
 def _call(algorithm: Callable[..., Any], model: Problem, inputs: Inputs, trace: Trace) -> Any:
-    """Call the algorithm on the inputs in their order. External forces are passed as `Force`, in the model's
-    own frames or in the world's frame.
+    """Call the algorithm on the inputs in their order. External forces are passed as `Force`, in the frames
+    of the model's bodies or in the world's frame.
     """
     arguments, keywords = called_with(inputs)
     model = at_configuration(with_given(model, inputs), arguments[0], inputs.get(CURVES), trace)
@@ -81,7 +81,7 @@ def with_given(model: Problem, inputs: Inputs) -> Problem:
     the width of dry friction, and the offset of frames.
     """
     if PARAMETERS in inputs:
-        rows = model.parameters  # columns of the regressor are in their order
+        rows = model.parameters  # columns of the regressor are in the order of these rows
         model = replace(with_parameters(model, inputs[PARAMETERS]), parameters=rows)
     if FRICTION_WIDTH in inputs:
         model = replace(model, friction_width=inputs[FRICTION_WIDTH][0])
@@ -109,9 +109,9 @@ def called_with(inputs: Inputs) -> tuple[list[Sequence[Scalar]], dict[str, Any]]
 
 
 def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> Evaluate:
-    """Return an algorithm on the model itself: its result depends on the links' own frames, or it follows a
-    paper. `in_lanes` computes the same from a joint-space model, whose bodies know their
-    own frames.
+    """Return the evaluation of an algorithm on the model itself, for an algorithm whose result depends on the
+    links' frames or that follows a paper. `in_lanes` computes the same from a joint-space model, whose bodies
+    know the frames of their links.
     """
 
     def alone(model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -123,7 +123,7 @@ def on_model(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None 
 @dataclass(frozen=True)
 class OnJointSpace:
     """An algorithm whose results do not depend on link frames. It is evaluated on the joint-space model,
-    where it is cheapest, without limbs in lanes.
+    where it needs the fewest operations. Identical limbs do not share vector lanes.
 
     Run-time inertial parameters are added to the joint-space model of the constant part.
     """
@@ -156,8 +156,8 @@ class InLanes:
 
 
 def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | None = None) -> InLanes:
-    """Return an algorithm on the joint-space model, also with limbs in lanes. `in_lanes` is a form that
-    treats all limbs alike, if the algorithm does not.
+    """Return the evaluation of an algorithm on the joint-space model, also with identical limbs in vector
+    lanes. `in_lanes` is a form that treats all limbs alike, if the algorithm does not.
     """
 
     def for_lanes(model: Any, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
@@ -167,7 +167,7 @@ def joint_space(algorithm: Callable[..., Any], in_lanes: Callable[..., Any] | No
 
 
 def alone(evaluate: Evaluate) -> Evaluate:
-    """Return an `Evaluate` without limbs in lanes."""
+    """Return the evaluation without limbs in vector lanes."""
     return evaluate.alone if isinstance(evaluate, InLanes) else evaluate
 
 
@@ -181,8 +181,8 @@ def arrays(result: Any) -> list[list[Scalar]]:
 
 
 def for_one_frame(algorithm: Callable[..., Any], *place: Any) -> Evaluate:
-    """Return an algorithm (model, *inputs, *place) at one place: a frame or a pair of frames, and a
-    reference. It walks up the tree to the root.
+    """Return the evaluation of an algorithm (model, *inputs, *place), which walks up the tree to the root.
+    place: a frame or a pair of frames, and a reference.
     """
 
     def at_place(model: Problem, *inputs: Sequence[Scalar], trace: Trace, **keywords: Any) -> Any:

@@ -29,16 +29,17 @@ Declared = Mapping[str, FunctionDeclaration]
 """Declarations by name."""
 
 _UNITS = {"spherical": (0, 4), "planar": (2, 2), "floating": (3, 4)}
-"""For each way to draw entries of q, the first index and the number of the entries that form a unit
-vector.
+"""For each way to draw the entries of a joint in q, the first index and the number of the entries that form
+a unit vector.
 """
 
 _POSE = "x y z qx qy qz qw (m, unit quaternion)"
+_CHANGE = "change of {} along the direction"
 _NOWHERE = (*[0.0] * 6, 1.0)
 """The placement that moves nothing."""
 
 _PLACE = ("frame", "other")
-"""Words that end the inputs of a function of a frame, or of a pair of frames."""
+"""Words at the end of the list of inputs that mark a function of a frame, or of a pair of frames."""
 
 
 def configuration(model: Problem, name: str = "q") -> Parameter:
@@ -48,7 +49,7 @@ def configuration(model: Problem, name: str = "q") -> Parameter:
 
 
 def units_of(model: Problem) -> tuple[tuple[int, int], ...]:
-    """Return the first index and the number of the entries of q that form unit vectors."""
+    """Return, for each unit vector in q, its first index and its number of entries."""
     return tuple((start + _UNITS[way][0], _UNITS[way][1]) for way, start in model.draws() if way in _UNITS)
 
 
@@ -61,12 +62,12 @@ def _inputs(model: Problem) -> list[Parameter]:
         Parameter("a", nv, "acceleration (m/s^2, rad/s^2)", Kind.ACCELERATION),
         Parameter("tau", nv, "generalised force (N, N m)", Kind.FORCE),
         Parameter("w", nv, "weights of the rows", Kind.WEIGHTS),
-        *(Parameter(f"d{of}", nv, f"direction of {of}", Kind.TANGENT) for of in ("q", "v", "a", "tau")),
+        *(Parameter(f"d{of}", nv, _CHANGE.format(of), Kind.TANGENT) for of in ("q", "v", "a", "tau")),
         _external_forces(model),
         Parameter(
             OFFSET,
             (7,),
-            f"placement of the actual frame in the named frame, {_POSE}",
+            f"placement, relative to `frame`, of the frame to use, {_POSE}",
             Kind.PLACEMENTS,
             True,
             _NOWHERE,
@@ -99,7 +100,7 @@ def friction_width(model: Problem, *, counts: bool) -> Parameter:
     use for it.
     """
     shape = () if counts else (0,)
-    meaning = f"speed w of F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
+    meaning = f"speed w in the friction F v / sqrt(v^2 + w^2), {model.friction_width} by default (rad/s, m/s)"
     return Parameter(FRICTION_WIDTH, shape, meaning, Kind.POSITIVE, True, (float(model.friction_width),))
 
 
@@ -110,7 +111,7 @@ def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, Funct
             What it computes.
             dtau_dq dtau_dv[nv, nv]: derivative with respect to <x>
 
-    <x> stands for the end of an output's name, after its last d. `!` marks an optional input that this
+    <x> stands for the end of an output's name, after its last `_d`. `!` marks an optional input that this
     function requires. `frame` marks a function of a frame, `other` one of a pair of frames. Shapes consist of
     numbers, the sizes of `sizes_of`, and products such as 10 njoints; "inverse" before a shape marks an
     inverse.
@@ -174,7 +175,9 @@ def _is_there(p: Parameter) -> bool:
 
 
 def _outputs(match: re.Match[str], sizes: Mapping[str, int]) -> list[Parameter]:
-    """Return the outputs of one line; outputs over entries of q and v have rows of joints."""
+    """Return the outputs of one line. An output whose first dimension is a size of q or v has rows of
+    joints.
+    """
     names, inverse, dimensions, meaning = match.groups()
     shape = tuple(
         prod(int(word) if word.isdigit() else sizes[word] for word in dimension.split())

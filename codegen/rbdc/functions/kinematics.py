@@ -61,7 +61,7 @@ frame_jacobian(q, offset, frame)
     Jacobian of a frame, linear rows first.
     J[6, nv]: frame Jacobian
 frame_jacobian_time_derivative(q, v, offset, frame)
-    Time derivative of a frame's Jacobian, in the coordinates of the reference.
+    Time derivative of a frame's Jacobian, in the axes and at the origin that `reference` selects.
     dJ[6, nv]: time derivative of the frame Jacobian, linear rows first
 frame_drift(q, v, offset, frame)
     (dJ/dt) v: the time derivative of a frame's Jacobian J, times v.
@@ -73,16 +73,16 @@ frame_acceleration(q, v, a, offset, frame)
     Spatial acceleration of a frame, without gravity.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_classical_acceleration(q, v, a, offset, frame)
-    Classical acceleration of a frame, without gravity: the spatial acceleration, with angular x linear
-    velocity added to its linear part. The sum is the acceleration of the body's point at the frame's origin,
-    or at the world's origin with WORLD.
+    Classical acceleration of a frame, without gravity: the spatial acceleration, plus the cross product of
+    angular and linear velocity in the linear part. The linear part is the acceleration of the body's point at
+    the frame's origin, or at the world's origin with WORLD.
     acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
 frame_error(q, target, offset, frame)
-    Error log6(T^-1 X) of a frame's placement X from the target T; `reference` has no effect.
+    Error log6(T^-1 X) of a frame's placement X relative to the target T; `reference` has no effect.
     error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
 frame_error_derivatives(q, target, offset, frame)
-    Error log6(T^-1 X) of a frame's placement X from the target T, and its derivatives with respect to q (in
-    the tangent space), the target and the offset; `reference` has no effect.
+    Error log6(T^-1 X) of a frame's placement X relative to the target T, and its derivatives with respect to
+    q (in the tangent space), the target and the offset; `reference` has no effect.
     derror_dq[6, nv]: [i, k]: derivative of error[i] (linear first) along direction k of q
     derror_dtarget[6, 7]: derivative with respect to the target, whose quaternion is normalised first
     error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
@@ -118,7 +118,8 @@ operational_space_inertia_derivatives(q, offset, mu, {ROWS}, parameters, frame)
     dinertia_dq[6, 6, nv]: [i, j, k]: derivative of inertia[i, j] along direction k of q
     inertia[6, 6]: Lambda, zero in rows and columns where `rows` is 0 (kg, kg m, kg m^2)
 operational_space(q, v, offset, mu, {ROWS}, parameters, frame)
-    Operational-space dynamics of a frame: F = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T F.
+    Operational-space dynamics of a frame: tau = J^T F with the force F = Lambda (J ddq + dJ/dt v) + bias +
+    gravity.
     inertia[6, 6]: Lambda = (J M^-1 J^T + mu 1)^-1, zero where `rows` is 0 (kg, kg m, kg m^2)
     inverse[nv, 6]: dynamically consistent inverse of J, M^-1 J^T Lambda
     bias[6]: Coriolis and centrifugal force, inverse^T C v - Lambda (dJ/dt) v (N, N m)
@@ -167,7 +168,7 @@ PEERS = {"frame_jacobian": ("frame_jacobian",), "frame_error": ("frame_error", "
 """Pinocchio's algorithms for functions of a frame."""
 
 CHOOSING = ("frame_error", "frame_error_derivatives")
-"""Functions of a frame that choose formulas by the values of each sample."""
+"""Functions of a frame that choose formulas from the values of each sample."""
 
 FRAMED: tuple[tuple[str, str, str | ChainRule], ...] = (
     ("frame_position", "control", "frame_position_derivatives"),

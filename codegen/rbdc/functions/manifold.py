@@ -42,10 +42,10 @@ dintegrate(q, dv)
     Derivatives of q_next = q (+) dv with respect to q and dv.
     dq_next_dq dq_next_ddv[nv, nv]: row: direction of q_next, column: direction of <x>
 log6(pose)
-    Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
+    Logarithm of a placement in SE(3), for rotations of at most half a turn; independent of the robot.
     twist[6]: motion in unit time, linear part first (m, rad)
 exp6(twist)
-    Exponential of a motion in SE(3); the same for every robot.
+    Exponential of a motion in SE(3); independent of the robot.
     pose[7]: x y z qx qy qz qw (m, unit quaternion)
 ddifference(q0, q1)
     Derivatives of difference(q0, q1) with respect to q0 and q1 (in their tangent spaces).
@@ -86,7 +86,7 @@ def _step(
 
 
 def _of_placements(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
-    """Return the record of a map between placements and motions, the same for every robot."""
+    """Return the record of a map between placements and motions, which does not depend on the robot."""
     name = algorithm.__name__
     return Function(
         declared[name],
@@ -106,12 +106,13 @@ RULES = {
 
 _STEP = """
 step(q, v, tau, dt, {given})
-    A time step under constant torques, by {rule}.
+    Time step of {law} dynamics under constant torques, by {rule}.
     q_next[nq]: configuration after dt
     v_next[nv]: velocity after dt (m/s, rad/s)
     {forces}[nc]: contact forces at the start of the step, as `constrained_dynamics` returns them (N, N m)
 step_derivatives(q, v, tau, dt, {given})
-    Derivatives of a step with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
+    Derivatives of a step of {law} dynamics with respect to q, v, tau and dt. Configurations vary in their
+    tangent spaces.
     dq_next_dq dq_next_dv dq_next_dtau[nv, nv]: row: direction of q_next, column: direction of <x>
     dq_next_ddt[nv]: derivative of q_next (a tangent vector) with respect to <x>
     dv_next_dq dv_next_dv dv_next_dtau[nv, nv]: [i, k]: derivative of v_next[i] along direction k of <x>
@@ -119,32 +120,32 @@ step_derivatives(q, v, tau, dt, {given})
     {forces}_dq {forces}_dv {forces}_dtau[nc, nv]: [i, k]: derivative of forces[i] along direction k of <x>
     {forces}_ddt[nc]: derivative of forces with respect to <x>: zero
 step_vjp(q, v, tau, dt, {weights}, {given})
-    Weighted sums of the rows of the derivatives of a step.
+    Weighted sums of the rows of the derivatives of a step of {law} dynamics.
     w_dq w_dv w_dtau[nv]: one number for each direction
     w_ddt[]: weighted sum of the derivatives with respect to dt
 step_jvp(q, v, tau, dt, dq, dv, dtau, ddt, {given})
-    Derivative of a step along the direction (dq, dv, dtau, ddt).
+    Derivative of a step of {law} dynamics along the direction (dq, dv, dtau, ddt).
     dq_next[nv]: derivative of q_next, a tangent vector at q_next
     dv_next[nv]: derivative of v_next
     d{forces}[nc]: derivative of the forces
 step_hessian_vector(q, v, tau, dt, {weights}, {given})
     Blocks of the Hessian of w_q^T difference(c, q_next){more} with respect to q, v, tau
     and dt. c is q_next at the inputs, and does not vary.
-    hessian_qq[nv, nv]: [j, k]: along direction j of q, then k of q
-    hessian_vv[nv, nv]: [j, k]: along direction j of v, then k of v
-    hessian_qv[nv, nv]: [j, k]: along direction j of q, then k of v
-    hessian_qtau[nv, nv]: [j, k]: along direction j of q, then k of tau
-    hessian_vtau[nv, nv]: [j, k]: along direction j of v, then k of tau
-    hessian_tautau[nv, nv]: [j, k]: along direction j of tau, then k of tau
-    hessian_qdt[nv]: entry j: along direction j of q, then dt
-    hessian_vdt[nv]: entry j: along direction j of v, then dt
-    hessian_taudt[nv]: entry j: along direction j of tau, then dt
+    hessian_qq[nv, nv]: [j, k]: derivative along direction j of q, then k of q
+    hessian_vv[nv, nv]: [j, k]: derivative along direction j of v, then k of v
+    hessian_qv[nv, nv]: [j, k]: derivative along direction j of q, then k of v
+    hessian_qtau[nv, nv]: [j, k]: derivative along direction j of q, then k of tau
+    hessian_vtau[nv, nv]: [j, k]: derivative along direction j of v, then k of tau
+    hessian_tautau[nv, nv]: [j, k]: derivative along direction j of tau, then k of tau
+    hessian_qdt[nv]: entry j: derivative along direction j of q, then dt
+    hessian_vdt[nv]: entry j: derivative along direction j of v, then dt
+    hessian_taudt[nv]: entry j: derivative along direction j of tau, then dt
     hessian_dtdt[]: second derivative with respect to dt
 """
 
 EULER = ("semi-implicit", "explicit")
-"""Rules that evaluate accelerations once, at the start. With the first rule q moves along the velocity at the
-end of the step.
+"""Rules that evaluate accelerations once, at the start of the step. With `semi-implicit`, q moves along the
+velocity at the end of the step.
 """
 BY_EULER = "build with `integrator='semi-implicit'`"
 MOST_DOF: Mapping[bool, Mapping[str, int]] = {
@@ -193,7 +194,13 @@ def _declared(model: Problem, *, contacts: bool) -> Declared:
         extra, weights, more = f"fext, {WITH_OPTIONS}", f"{weights}, w_forces", f"{more} + w_forces^T forces"
     else:
         text = "\n".join(line for line in text.split("\n") if "{forces}" not in line)
-    words = {"rule": RULES[model.integrator], "given": extra, "weights": weights, "more": more}
+    words = {
+        "law": "constrained" if contacts else "forward",
+        "rule": RULES[model.integrator],
+        "given": extra,
+        "weights": weights,
+        "more": more,
+    }
     text = text.format(forces="forces", **words)
     return declarations(model, text, *_of_steps(model), *(inputs_of_contacts(model) if contacts else ()))
 
@@ -201,7 +208,7 @@ def _declared(model: Problem, *, contacts: bool) -> Declared:
 def _of_steps(model: Problem) -> list[Parameter]:
     return [
         Parameter("dt", (), "time step (s)", Kind.DURATION),
-        Parameter("ddt", (), "direction of dt (s)", Kind.DURATION),
+        Parameter("ddt", (), "change of dt along the direction (s)", Kind.DURATION),
         Parameter("w_q", (model.nv,), "weights of the tangent vector at q_next", Kind.WEIGHTS),
         Parameter("w_v", (model.nv,), "weights of v_next", Kind.WEIGHTS),
     ]
@@ -300,14 +307,15 @@ class StepHessian:
     """The Hessian of the weighted results of a step, by blocks. difference(c, q_next), with the constant c =
     q_next, replaces q_next.
 
-    With Euler's rules it is the Hessian of accelerations with constant weights, plus the terms of
+    With Euler's rules the Hessian is the Hessian of accelerations with constant weights, plus the terms of
     `rbdc.algorithms.steps.curvature`; blocks of dt are derivatives of `gradient`. With other rules, and along
     curves, all blocks are derivatives of `gradient`.
 
     values, derivatives: the step and its derivatives.
     gradient: weighted sums of the rows of the step's derivatives.
-    dynamics: weighted sums of the rows of the derivatives of accelerations; its weights are the inputs `of`.
-    by: inputs by which it is differentiated; the last is dt.
+    dynamics: weighted sums of the rows of the derivatives of accelerations.
+    of: names of the weights that `dynamics` takes.
+    by: inputs with respect to which the step is differentiated; the last is dt.
     weights: inputs of the step that are weights.
     """
 

@@ -33,15 +33,15 @@ com_jacobian(q, parameters)
     Jacobian of the centre of mass.
     J[3, nv]: Jacobian of the centre of mass
 centroidal_momentum_matrix(q, parameters)
-    Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
+    Matrix A: A v is the momentum of the moving links about their centre of mass, linear rows first.
     A[6, nv]: centroidal momentum matrix
 centroidal_momenta(q, v, a, parameters)
-    h and its rate.
+    Centroidal momentum h and its rate.
 com_acceleration(q, v, a, parameters)
     Acceleration of the centre of mass of all links, in the world.
     acceleration[3]: acceleration of the centre of mass (m/s^2)
 centroidal_momentum_derivative(q, v, a, parameters)
-    Rate of the momentum about the centre of mass of the moving links, linear part first.
+    Rate of the momentum of the moving links about their centre of mass, linear part first.
     dh[6]: rate of the centroidal momentum (N, N m)
 centroidal_dynamics_derivatives(q, v, a, parameters)
     Derivatives of the centroidal momentum h with respect to q (in the tangent space), and of dh/dt with
@@ -60,22 +60,26 @@ potential_energy(q, parameters)
     Potential energy of all links in the field of gravity.
     energy[]: potential energy (J)
 static_regressor(q)
-    Regressor Y with Y parameters = first moment of the moving links. Parameters: 4 per body: m, m c (3).
+    Regressor Y: the first moment of the moving links is Y times the parameters. Parameters: m and m c (3)
+    of each body.
     Y[3, 4 njoints]: static regressor
 kinetic_energy_regressor(q, v)
-    Regressor y with y . parameters = kinetic energy of the moving links. Parameters: 10 per body.
+    Regressor y: the kinetic energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx,
+    Ixy, Iyy, Ixz, Iyz, Izz of each body.
     y[10 njoints]: kinetic energy regressor
 potential_energy_regressor(q)
-    Regressor y with y . parameters = potential energy of the moving links. Parameters: 10 per body.
+    Regressor y: the potential energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx,
+    Ixy, Iyy, Ixz, Iyz, Izz of each body.
     y[10 njoints]: potential energy regressor
 """
 
 REGRESSOR_DECLARATIONS = """
 torque_regressor(q, v, a, friction_width)
-    Regressor Y with Y parameters = rnea(q, v, a). Parameters: {columns}.
+    Regressor Y: rnea(q, v, a) is Y times the parameters. Parameters: {columns}.
     Y[nv, np]: joint torque regressor
 rnea_parameter_vjp(q, v, a, w, friction_width)
-    Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters. The torque_regressor Y is not formed.
+    Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters of torque_regressor, computed without
+    its matrix Y.
     w_dtau_dparameters[np]: one entry for each parameter
 rnea_parameter_hessian_product(q, v, a, w, dq, dv, da, friction_width)
     Derivative of rnea_parameter_vjp along the direction (dq, dv, da): mixed second derivatives of
@@ -85,21 +89,22 @@ rnea_parameter_hessian_product(q, v, a, w, dq, dv, da, friction_width)
 
 PARAMETER_DECLARATIONS = """
 aba_parameter_vjp(q, v, tau, w, fext, parameters, friction_width)
-    Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters. The torque_regressor Y is not
-    formed.
+    Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters of torque_regressor, computed
+    without its matrix Y.
     w_ddq_dparameters[np]: one entry for each parameter
 aba_parameter_derivatives(q, v, tau, fext, parameters, friction_width)
-    Derivatives -M^-1 Y of forward dynamics with respect to the parameters of the torque_regressor Y.
+    Derivatives -M^-1 Y of forward dynamics with respect to the parameters of torque_regressor, whose
+    matrix is Y.
     ddq_dparameters[nv, np]: [i, k]: derivative of ddq[i] with respect to parameter k
 """
 
 MOVED_DECLARATIONS = """
 moved_parameters(inertial_parameters, pose)
-    Inertial parameters of a body or payload, expressed in another frame; the same for every robot.
+    Inertial parameters of a body or payload, expressed in another frame; independent of the robot.
     moved[10]: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the other frame (kg, m)
 """
 
-_OF_LINKS = "10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz"
+_OF_LINKS = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body"
 _MOTION = ("q", "v", "a")
 ANY = frozenset[Requirement]()
 MASS = frozenset({Requirement.MASS})
@@ -205,9 +210,9 @@ def _moved(model: Problem) -> Function:
 def _of_columns(model: Problem) -> str:
     """Return words for the columns of the regressor."""
     links = "links" in model.regressor
-    payloads = [", of each body, then of each payload"] if any(row.added for row in model.parameters) else []
+    payloads = [", then of each payload"] if any(row.added for row in model.parameters) else []
     drives = [name for name, quantity in DRIVE_QUANTITIES.items() if quantity.part in model.regressor]
-    of_drives = [f"1 per joint: {', '.join(drives)}"] if drives else []
+    of_drives = [f"{', '.join(drives)} of each joint"] if drives else []
     return "; ".join([_OF_LINKS + "".join(payloads)] * links + of_drives)
 
 

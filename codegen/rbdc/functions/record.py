@@ -47,13 +47,13 @@ class Policy:
     dense_right_sides: the right-hand sides of `Function.to_solve` have entries in most rows, so solving
         columns side by side pays already for smaller models.
     counted_by_pass: `rbdc info` shows its operations after each pass over the model.
-    rolled: its recursions as loops (`rbdc.planning.loops.rolled`), by method name in the manifest.
+    rolled: for each method, the name of its recursion as loops in `rbdc.planning.loops.rolled`.
     windows: name of its kernel in `rbdc.planning.windows.kernels`.
-    sample_by_sample: it branches on values of the sample, so its batch is a loop.
+    sample_by_sample: the function branches on values of the sample, so its batch is a loop.
     one_by_one_in_limbs: if four limbs run in lanes in a single call, its samples are faster one by one than
         side by side.
-    most_dof: degrees of freedom up to which it is unrolled; 0 for the limit of other functions.
-    instead: remedy that the error names for more degrees of freedom.
+    most_dof: degrees of freedom up to which the function is unrolled; 0 for the limit of other functions.
+    instead: remedy in the error message for a model with more degrees of freedom.
     """
 
     dense_right_sides: bool = False
@@ -71,7 +71,7 @@ class Comparison:
     """How comparisons and benchmarks treat a function.
 
     derivative_of: name of the function whose derivatives it computes.
-    of_placements: name of the function whose derivatives by the placements of joints it computes.
+    of_placements: name of the function whose derivatives with respect to joint placements it computes.
     beside: name of the function that it extends; reports show the times of both side by side.
     peers: names of its algorithms in other libraries, by library, as their harnesses export them.
     checks_only: the generated method equals the textbook method, so references only check results and are not
@@ -94,11 +94,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class ChainRule:
-    """A function as derivatives of another one, by the chain rule on the other's operations.
+    """A function that computes derivatives of another function, by the chain rule on the other's operations.
 
     of: name of the other function.
-    by: names of its first inputs; each output is differentiated with respect to each of them.
-    weights: inputs of this function that weight the other's outputs; their weighted sum is differentiated.
+    by: names of the other function's first inputs; each output is differentiated with respect to each of
+        these inputs.
+    weights: inputs of this function that weight the other's outputs; the weighted sum is differentiated.
     directions: for each of `by`, the direction along which derivatives are taken.
     kept: indices of the results that are outputs; None keeps all.
     source: record of the other function; the catalogue sets it.
@@ -140,7 +141,7 @@ class Start:
     takes: names of inputs.
     gives: names of the arrays that it writes.
     evaluate: the algorithm on the joint-space model.
-    reads: arrays that loops wrote before.
+    reads: arrays that earlier loops wrote.
     """
 
     takes: tuple[str, ...]
@@ -155,8 +156,8 @@ class Function:
 
     declaration: its name, inputs and outputs.
     methods: ways to compute it, by name; the one with the fewest operations for the model is generated.
-        Functions of a frame have none: they walk up the tree at run time.
-    to_solve: for a function whose last output is M^-1 and whose other outputs are solutions with M: the
+        Functions of a frame have no methods: they walk up the tree at run time.
+    to_solve: for a function whose last output is M^-1 and whose other outputs solve systems with M: the
         right-hand sides B and known parts K of the other outputs, then the factors L and D^-1.
         `rbdc.planning.columns` does the rest.
     with_values: for a function of derivatives with `to_solve`: the results of `to_solve`, followed by the
@@ -175,8 +176,8 @@ class Function:
     differential: names of the functions that compute its derivatives.
     chain: the function as derivatives of another, whose requirements it shares. Methods and references come
         from the other function unless the record names them; with joints along curves,
-        references always come from it, and methods do unless `along_curves` is set.
-    along_curves: whether its own methods are valid for joints that follow others along curves.
+        references always come from the other function, and methods too unless `along_curves` is set.
+    along_curves: whether the record's own methods are valid for joints that follow others along curves.
     """
 
     declaration: FunctionDeclaration

@@ -1,10 +1,10 @@
 """Reference methods from the literature. The record of a function lists their names. Verification and
 comparisons use them; generating does not.
 
-A method takes a model as read and the function's inputs in order, each a list of scalars. External forces are
-a keyword argument, a list of `Force` in the bodies' frames. Methods of functions of a frame take the inputs,
-the frame's index and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a vector, a matrix by rows, or
-a tuple of these, like the function's outputs.
+A method takes the model as read from the description, and the function's inputs in order, each a list of
+scalars. External forces are a keyword argument, a list of `Force` in the bodies' frames. Methods of functions
+of a frame take the inputs, the frame's index and "LOCAL", "WORLD" or "LOCAL_WORLD_ALIGNED". The result is a
+vector, a matrix by rows, or a tuple of vectors and matrices, like the function's outputs.
 """
 
 from __future__ import annotations
@@ -29,11 +29,13 @@ HOME = "rbdc.algorithms.reference"
 
 _DUAL = "dual_numbers:"
 _KINDS = (Tangent, OuterTangent)
-"""Dual numbers of derivatives, and of derivatives of derivatives."""
+"""Dual numbers for derivatives, and for derivatives of derivatives."""
 
 
 def references_of(function: Function, depth: int = 0) -> dict[str, Method]:
-    """Return the reference methods of a function by name. depth: number of derivatives taken of it."""
+    """Return the reference methods of a function by name. depth: number of times that the function's results
+    are differentiated.
+    """
     chain = function.chain
     if function.references or chain is None:
         bound = _loaded("couplings:bound")
@@ -92,7 +94,7 @@ def _oracle_of(function: Function) -> str:
     if function.chain is not None:
         return _oracle_of(function.chain.function)
     raise UnsupportedError(
-        f"{function.name}: its record names no reference; give it one, or build without verification"
+        f"{function.name}: its record names no reference; name one there, or build without verification"
     )
 
 

@@ -29,11 +29,11 @@ class ScalarType:
 
     name: name in C.
     header: header of its elementary functions.
-    prefix, suffix: beginning and end of the names of these functions; literals have the suffix too.
+    prefix, suffix: beginning and end of the names of elementary functions; literals also have the suffix.
     size: size (bytes).
     dtype: NumPy's name.
-    integer: C type of signed integers of the same size, whose vectors are masks of vectors of scalars; "" for
-        a type that is not computed in lanes.
+    integer: C type of signed integers of the same size; vectors of them are masks of vectors of scalars. It
+        is "" for a type that is not computed in lanes.
     bits: bits of the fraction.
     """
 

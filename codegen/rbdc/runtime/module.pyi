@@ -196,7 +196,7 @@ class GeneratedModule(ModuleType):
         """
 
     def torque_regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor Y with Y parameters = rnea(q, v, a). Parameters: 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+        """Regressor Y: rnea(q, v, a) is Y times the parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -211,7 +211,7 @@ class GeneratedModule(ModuleType):
         """
 
     def rnea_parameter_vjp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters. The torque_regressor Y is not formed.
+        """Gradient w^T Y of w^T rnea(q, v, a) with respect to the parameters of torque_regressor, computed without its matrix Y.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -234,9 +234,9 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
             w (nv,): weights of the rows
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            da (nv,): direction of a
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            da (nv,): change of a along the direction
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -246,7 +246,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_parameter_vjp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters. The torque_regressor Y is not formed.
+        """Gradient -(M^-1 w)^T Y of w^T aba(q, v, tau) with respect to the parameters of torque_regressor, computed without its matrix Y.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -263,7 +263,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_parameter_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivatives -M^-1 Y of forward dynamics with respect to the parameters of the torque_regressor Y.
+        """Derivatives -M^-1 Y of forward dynamics with respect to the parameters of torque_regressor, whose matrix is Y.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -279,7 +279,7 @@ class GeneratedModule(ModuleType):
         """
 
     def moved_parameters(self, inertial_parameters: ArrayLike, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Inertial parameters of a body or payload, expressed in another frame; the same for every robot.
+        """Inertial parameters of a body or payload, expressed in another frame; independent of the robot.
 
         Args:
             inertial_parameters (10,): m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)
@@ -326,7 +326,7 @@ class GeneratedModule(ModuleType):
         """
 
     def gravity_torque_derivatives(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Derivative of gravity with respect to q (in the tangent space): the Hessian of the potential energy.
+        """Derivatives of g(q) with respect to q (in the tangent space): the Hessian of the potential energy.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -423,7 +423,7 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            dtau_dplacement (nv, 0): [i, 6 j + k]: derivative of tau[i] along e[k] of joint j (N, N m / m, rad)
+            dtau_dplacement (nv, 0): [i, 6 j + k]: dtau[i]/de[k] of joint j (N, N m per m, rad)
         """
 
     def rnea_jvp(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
@@ -433,9 +433,9 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            da (nv,): direction of a
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            da (nv,): change of a along the direction
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
@@ -452,9 +452,9 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             tau (nv,): generalised force (N, N m)
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            dtau (nv,): direction of tau
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            dtau (nv,): change of tau along the direction
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
@@ -499,7 +499,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -515,7 +515,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -531,7 +531,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -547,7 +547,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -563,7 +563,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -579,7 +579,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -595,7 +595,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -611,7 +611,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -621,14 +621,14 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_jacobian_time_derivative(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Time derivative of a frame's Jacobian, in the coordinates of the reference.
+        """Time derivative of a frame's Jacobian, in the axes and at the origin that `reference` selects.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -645,7 +645,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -662,7 +662,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -680,7 +680,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -690,7 +690,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_classical_acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Classical acceleration of a frame, without gravity: the spatial acceleration, with angular x linear velocity added to its linear part. The sum is the acceleration of the body's point at the frame's origin, or at the world's origin with WORLD.
+        """Classical acceleration of a frame, without gravity: the spatial acceleration, plus the cross product of angular and linear velocity in the linear part. The linear part is the acceleration of the body's point at the frame's origin, or at the world's origin with WORLD.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -698,7 +698,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -708,14 +708,14 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_error(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Error log6(T^-1 X) of a frame's placement X from the target T; `reference` has no effect.
+        """Error log6(T^-1 X) of a frame's placement X relative to the target T; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -725,14 +725,14 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_error_derivatives(self, q: ArrayLike, target: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Error log6(T^-1 X) of a frame's placement X from the target T, and its derivatives with respect to q (in the tangent space), the target and the offset; `reference` has no effect.
+        """Error log6(T^-1 X) of a frame's placement X relative to the target T, and its derivatives with respect to q (in the tangent space), the target and the offset; `reference` has no effect.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -752,7 +752,7 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -771,7 +771,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -791,7 +791,7 @@ class GeneratedModule(ModuleType):
             a (nv,): acceleration (m/s^2, rad/s^2)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -841,7 +841,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
             rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: array to fill, float64 and C-contiguous
@@ -859,7 +859,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
             rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: tuple of arrays to fill
@@ -872,14 +872,14 @@ class GeneratedModule(ModuleType):
         """
 
     def operational_space(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, mu: ArrayLike | None = None, rows: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Operational-space dynamics of a frame: F = Lambda (J ddq + dJ/dt v) + bias + gravity, where tau = J^T F.
+        """Operational-space dynamics of a frame: tau = J^T F with the force F = Lambda (J ddq + dJ/dt v) + bias + gravity.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             frame: a name of frame_names or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
-            offset (7,): placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion); may be None
+            offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
             rows (6,): 1 for each row of J in the task, 0 for others; may be None
             out: tuple of arrays to fill
@@ -920,7 +920,7 @@ class GeneratedModule(ModuleType):
         """
 
     def centroidal_momentum_matrix(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
+        """Matrix A: A v is the momentum of the moving links about their centre of mass, linear rows first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -948,7 +948,7 @@ class GeneratedModule(ModuleType):
         """
 
     def centroidal_momentum_derivative(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Rate of the momentum about the centre of mass of the moving links, linear part first.
+        """Rate of the momentum of the moving links about their centre of mass, linear part first.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1023,7 +1023,7 @@ class GeneratedModule(ModuleType):
         """
 
     def static_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor Y with Y parameters = first moment of the moving links. Parameters: 4 per body: m, m c (3).
+        """Regressor Y: the first moment of the moving links is Y times the parameters. Parameters: m and m c (3) of each body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1036,7 +1036,7 @@ class GeneratedModule(ModuleType):
         """
 
     def kinetic_energy_regressor(self, q: ArrayLike, v: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor y with y . parameters = kinetic energy of the moving links. Parameters: 10 per body.
+        """Regressor y: the kinetic energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1050,7 +1050,7 @@ class GeneratedModule(ModuleType):
         """
 
     def potential_energy_regressor(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Regressor y with y . parameters = potential energy of the moving links. Parameters: 10 per body.
+        """Regressor y: the potential energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1121,7 +1121,7 @@ class GeneratedModule(ModuleType):
         """
 
     def log6(self, pose: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
+        """Logarithm of a placement in SE(3), for rotations of at most half a turn; independent of the robot.
 
         Args:
             pose (7,): x y z qx qy qz qw (m, unit quaternion)
@@ -1134,7 +1134,7 @@ class GeneratedModule(ModuleType):
         """
 
     def exp6(self, twist: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Exponential of a motion in SE(3); the same for every robot.
+        """Exponential of a motion in SE(3); independent of the robot.
 
         Args:
             twist (6,): motion in unit time, linear part first (m, rad)
@@ -1147,7 +1147,7 @@ class GeneratedModule(ModuleType):
         """
 
     def step(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A time step under constant torques, by semi-implicit Euler.
+        """Time step of forward dynamics under constant torques, by semi-implicit Euler.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1165,7 +1165,7 @@ class GeneratedModule(ModuleType):
         """
 
     def step_vjp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, w_q: ArrayLike, w_v: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], np.float64 | NDArray[np.float64]]:
-        """Weighted sums of the rows of the derivatives of a step.
+        """Weighted sums of the rows of the derivatives of a step of forward dynamics.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1187,17 +1187,17 @@ class GeneratedModule(ModuleType):
         """
 
     def step_jvp(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, dq: ArrayLike, dv: ArrayLike, dtau: ArrayLike, ddt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Derivative of a step along the direction (dq, dv, dtau, ddt).
+        """Derivative of a step of forward dynamics along the direction (dq, dv, dtau, ddt).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             tau (nv,): generalised force (N, N m)
             dt (): time step (s)
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            dtau (nv,): direction of tau
-            ddt (): direction of dt (s)
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            dtau (nv,): change of tau along the direction
+            ddt (): change of dt along the direction (s)
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
@@ -1209,7 +1209,7 @@ class GeneratedModule(ModuleType):
         """
 
     def step_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Derivatives of a step with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
+        """Derivatives of a step of forward dynamics with respect to q, v, tau and dt. Configurations vary in their tangent spaces.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1248,15 +1248,15 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
-            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
-            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
-            hessian_qtau (nv, nv): [j, k]: along direction j of q, then k of tau
-            hessian_vtau (nv, nv): [j, k]: along direction j of v, then k of tau
-            hessian_tautau (nv, nv): [j, k]: along direction j of tau, then k of tau
-            hessian_qdt (nv,): entry j: along direction j of q, then dt
-            hessian_vdt (nv,): entry j: along direction j of v, then dt
-            hessian_taudt (nv,): entry j: along direction j of tau, then dt
+            hessian_qq (nv, nv): [j, k]: derivative along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: derivative along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: derivative along direction j of q, then k of v
+            hessian_qtau (nv, nv): [j, k]: derivative along direction j of q, then k of tau
+            hessian_vtau (nv, nv): [j, k]: derivative along direction j of v, then k of tau
+            hessian_tautau (nv, nv): [j, k]: derivative along direction j of tau, then k of tau
+            hessian_qdt (nv,): entry j: derivative along direction j of q, then dt
+            hessian_vdt (nv,): entry j: derivative along direction j of v, then dt
+            hessian_taudt (nv,): entry j: derivative along direction j of tau, then dt
             hessian_dtdt (): second derivative with respect to dt
         """
 
@@ -1281,7 +1281,7 @@ class GeneratedModule(ModuleType):
         """
 
     def aba_time_derivatives(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dtau_dt: ArrayLike, d2tau_dt2: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Forward dynamics and its time derivatives under torques that change, up to order 2 (option `time_order`). Optional inputs are constant in time.
+        """Forward dynamics and its time derivatives under torques that change with time, up to order 2 (option `time_order`). Optional inputs are constant in time.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1354,10 +1354,10 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
-            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
-            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
-            hessian_qa (nv, nv): [j, k]: along direction j of q, then k of a
+            hessian_qq (nv, nv): [j, k]: derivative along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: derivative along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: derivative along direction j of q, then k of v
+            hessian_qa (nv, nv): [j, k]: derivative along direction j of q, then k of a
         """
 
     def aba_hessian_vector(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, w: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1374,10 +1374,10 @@ class GeneratedModule(ModuleType):
             num_threads: threads over which the samples of a batch are spread
 
         Returns:
-            hessian_qq (nv, nv): [j, k]: along direction j of q, then k of q
-            hessian_vv (nv, nv): [j, k]: along direction j of v, then k of v
-            hessian_qv (nv, nv): [j, k]: along direction j of q, then k of v
-            hessian_qtau (nv, nv): [j, k]: along direction j of q, then k of tau
+            hessian_qq (nv, nv): [j, k]: derivative along direction j of q, then k of q
+            hessian_vv (nv, nv): [j, k]: derivative along direction j of v, then k of v
+            hessian_qv (nv, nv): [j, k]: derivative along direction j of q, then k of v
+            hessian_qtau (nv, nv): [j, k]: derivative along direction j of q, then k of tau
         """
 
     def rnea_hessian_product(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, w: ArrayLike, dq: ArrayLike, dv: ArrayLike, da: ArrayLike, fext: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -1388,9 +1388,9 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
             w (nv,): weights of the rows
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            da (nv,): direction of a
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            da (nv,): change of a along the direction
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
@@ -1410,9 +1410,9 @@ class GeneratedModule(ModuleType):
             v (nv,): velocity (m/s, rad/s)
             tau (nv,): generalised force (N, N m)
             w (nv,): weights of the rows
-            dq (nv,): direction of q
-            dv (nv,): direction of v
-            dtau (nv,): direction of tau
+            dq (nv,): change of q along the direction
+            dv (nv,): change of v along the direction
+            dtau (nv,): change of tau along the direction
             fext (0, 6): external force on each body in its joint frame, linear part first (N, N m); may be None
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
