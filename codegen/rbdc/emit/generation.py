@@ -29,7 +29,7 @@ class GenerationOptions:
     """Choices for generation.
 
     style: unrolled, rolled or auto.
-    fuse: groups of functions, each of which becomes a further function.
+    fuse: groups of functions; each group becomes one further function.
     targets: names in `rbdc.emit.registry`.
     scalar: type of all numbers.
     portable: whether to add the files for several variants.
@@ -70,9 +70,9 @@ def generate(
         backend.check(package, [catalogue[name].declaration for name in names])
     every = [*names, *fused_functions(model, options.fuse)]
     framed = [name for name in names if catalogue[name].declaration.framed]
-    # longest first: a catalogue ends with derivatives
+    # the slowest tasks first: a catalogue ends with derivatives
     tasks = [[name] for name in reversed(every) if name not in framed]
-    tasks += [framed] if framed else []  # these share their steps
+    tasks += [framed] if framed else []  # functions of frames share their steps
     work = partial(_sources, package, backends=backends, options=options)
     results = spread(work, tasks, options.processes, done)
     sources = [source for part in results for source in part]

@@ -53,8 +53,8 @@ def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: Ke
 
 
 def _entry(robot: str, declaration: FunctionDeclaration, loops: Paths) -> FilePart:
-    """Return the function for output buffers with any content. The loops do not write some entries of the
-    second derivatives of forward dynamics by velocities, so this function clears them.
+    """Return the function for output buffers with any content. It clears the outputs that have entries which
+    the loops do not write: for forward dynamics the second derivatives with respect to v, otherwise all.
     """
     outputs = declaration.outputs[1:2] if loops.uses else declaration.outputs
     name = f"{robot}_{declaration.name}_into_zeroed"

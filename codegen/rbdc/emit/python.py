@@ -197,7 +197,9 @@ _CONVERSIONS = [
 
 
 def every_joint(model: Problem) -> list[tuple[Any, ...]]:
-    """Return the joints, with followers, as `rbdc.runtime._conversions.Joint` takes them."""
+    """Return all joints, including joints that follow others, as `rbdc.runtime._conversions.Joint` takes
+    them.
+    """
     in_loops = {index for cluster in model.clusters for index in cluster.followers}
     rows: list[tuple[Any, ...]] = []
     for index, body in enumerate(model.bodies):
@@ -259,11 +261,12 @@ def function_view(d: FunctionDeclaration, sizes: Mapping[int, str] | None = None
 
 def _documentation(d: FunctionDeclaration, sizes: Mapping[int, str]) -> list[str]:
     def line(p: Parameter) -> str:
-        more = "; or one number for all" if p.kind is Kind.PART else "; may be None" if p.optional else ""
+        optional = "; may be None" if p.optional else ""
+        more = "; or one number for all contacts" if p.kind is Kind.PART else optional
         return f"    {p.name} {_shape(p.shape, sizes)}: {p.meaning}{more}"
 
     frame = [
-        "    frame: a name of frame_names or its index",
+        "    frame: a name in frame_names, or its index",
         *(["    other: the frame that `frame` is relative to, by name or index"] if d.pair else []),
         "    reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED",
     ]

@@ -29,7 +29,7 @@ def in_variants(sources: Mapping[tuple[str, ...], FunctionSource]) -> FunctionSo
     names = {tuple(name for name in _files(source) if name.endswith(".c")) for source in sources.values()}
     if len(names) > 1:
         problem = f"{last.declaration.name}: only some variants have a kernel for batches"
-        raise UnsupportedError(f"`tuning`: {problem}; give each variant a file with its form")
+        raise UnsupportedError(f"`tuning`: {problem}; give each variant a file with the same form")
     conditions = [" || ".join(_KEPT[variant] for variant in group) for group in sources]
     return replace(
         last,

@@ -57,8 +57,9 @@ def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Ar
 
 
 def block(dtype: np.dtype[Any]) -> int:
-    """Return the number of samples that the C code computes side by side, which is also the size of a block
-    of layout "lanes": 64 bytes. The rest of a batch is computed one by one and may round differently.
+    """Return the number of samples that the C code computes side by side, as many as fit into 64 bytes; a
+    block of layout "lanes" has the same number. The rest of a batch is computed one by one and may round
+    differently.
     """
     return 64 // dtype.itemsize
 

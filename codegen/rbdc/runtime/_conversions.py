@@ -2,13 +2,14 @@
 needs NumPy only.
 
 All functions take the joints in the module's order. MuJoCo stores the real part of quaternions first. For a
-free joint it uses linear velocity and force in the world's axes. With R the rotation of its body and w its
-angular velocity
+free joint it uses linear velocity and force in the world's axes. With the rotation R and the angular velocity
+w of the joint's body
 
     v_mujoco = R v,     a_mujoco = R (a + w x v),     f_mujoco = R f
 
 Pinocchio stores cosine and sine of a continuous joint. MuJoCo and Pinocchio have entries for joints that
-follow others: multiplier q + offset, for the leader's q. Forces of followers are mapped to the leader.
+follow others: multiplier q + offset, with the q of the joint that they follow, the leader. Forces of
+followers are mapped to the leader.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ class Converter:
         """
         if a is not None and v is None:
             raise ValueError(
-                "give the velocity with the acceleration: a free joint's acceleration depends on both"
+                "give the velocity with the acceleration: a free joint's acceleration depends on its velocity"
             )
         if q is None:
             raise ValueError("q is missing: the conversion of vectors depends on the configuration")

@@ -34,7 +34,8 @@ class Differential(NamedTuple):
         tangent space.
     forces: function whose result is the effect of external forces.
     through: input to which that effect is added, or output from which it is subtracted.
-    alone: function that computes only these derivatives; it replaces `first` if `first` was not built.
+    alone: function that computes only the derivatives of this function; it replaces `first` if `first` was
+        not built.
     parameters: function that multiplies weights of the output by derivatives in all inertial parameters.
     hessian: function with the blocks of the Hessian of weighted outputs, `hessian_ab` by inputs a and b; a
         block that it lacks is zero. It replaces `second`.
@@ -84,7 +85,7 @@ class Known:
 
     def rows(self, first: str) -> str:
         """Return the function of weighted sums of the rows that `first` computes, if its derivatives were
-        built, otherwise "". With unit weights these are the derivatives of the rows.
+        built, otherwise "". The derivatives of sums with unit weights are the derivatives of the rows.
         """
         found = (d.weighted for d in self._built.values() if d.first == first)
         return next((weighted for weighted in found if self[weighted].first), "")
@@ -173,8 +174,8 @@ def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
 
 
 def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
-    """Multiply weights `g` (..., *own) of a result by its derivatives with respect to an input of n entries;
-    (..., n).
+    """Return the product (..., n) of weights `g` (..., *own) of a result and the result's derivatives J with
+    respect to an input of n entries.
     """
     batch = J.shape[: J.ndim - len(own) - 1]
     row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
@@ -245,7 +246,7 @@ class Chart:
         self._flat = all(part.kind == "vector" for part in self._parts)
         for part in self._parts:
             if part.kind not in KINDS:
-                raise NotImplementedError(f"no derivatives by the configuration of a {part.kind} joint")
+                raise NotImplementedError(f"no derivatives with respect to q of a {part.kind} joint")
 
     def unit(self, q: Any) -> Any:
         """Return q with unit quaternions, cosines and sines."""
@@ -256,7 +257,9 @@ class Chart:
         return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._operations), dq)
 
     def covector(self, q: Any, g: Any) -> Any:
-        """Map the gradient g by tangent vectors to the gradient (..., nq) by the entries of a unit q."""
+        """Map the gradient g with respect to tangent vectors to the gradient (..., nq) with respect to the
+        entries of a unit q.
+        """
         return self._each(lambda part: part.to_entries(q, g, 2.0, self._operations), g)
 
     def change(self, q: Any, v: Any) -> Any:
@@ -266,8 +269,8 @@ class Chart:
         return self._each(lambda part: part.to_entries(q, v, 0.5, self._operations), v)
 
     def direction(self, q: Any, g: Any) -> Any:
-        """Map the gradient g by the entries of a unit q to the gradient (..., nv) by tangent vectors: the
-        transpose of `change`.
+        """Map the gradient g with respect to the entries of a unit q to the gradient (..., nv) with respect
+        to tangent vectors: the transpose of `change`.
         """
         return self._each(lambda part: part.to_tangent(q, g, 0.5, self._operations), g)
 

@@ -31,7 +31,7 @@ _MOST = 12
 
 
 def advice(*missing: str) -> str:
-    """Return the option that builds functions in addition to the present ones."""
+    """Return the options that build the missing functions in addition to the present ones."""
     module, adding = _module(), f"`functions={','.join(missing)!r}`, `add=True`"
     every = [*(name for name in module.functions if name not in module._FUSED), *missing]
     return f"`functions={','.join(every)!r}` or {adding}" if len(missing) < len(every) <= _MOST else adding
@@ -67,8 +67,8 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """Return its functions and constants, without internals, and the frameworks that it supports and that
-        are installed.
+        """Return the module's functions and constants, without internals, and the frameworks that it supports
+        and that are installed.
         """
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
         built = (name for name in _LIBRARIES if _library(name).is_file())

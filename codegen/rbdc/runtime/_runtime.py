@@ -25,12 +25,12 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that are used and then checked at a time. They fit into the second-level cache; pieces that
-fit into the first-level cache are too short for a call of the C code.
+"""Bytes of inputs that the C code uses and then checks at a time. They fit into the second-level cache; inputs
+that fit into the first-level cache would be too few for a call of the C code.
 """
 PIECE = 64 << 20
-"""Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
-results past the caches (`emit.batch`), and few enough to keep copies small and to notice Ctrl-C.
+"""Bytes of inputs and results of one call of the C code. They are enough to hide the cost of the call and to
+write results past the caches (`emit.batch`), and few enough to keep copies small and to notice Ctrl-C.
 """
 _ONE = 1
 
@@ -39,7 +39,7 @@ class _Refused(Exception):
     """An input has entries that are not finite, or vectors that are not of unit length."""
 
 
-# They replace the checking functions of the extension.
+# These two functions replace the checking functions of the extension.
 def _passed(*_: Any) -> int:
     return 0
 

@@ -42,15 +42,15 @@ class GeneratedModule(ModuleType):
     torch: Any
 
     def casadi(self, function: str, *, fext: bool = False, **options: Any) -> Any:
-        """The `casadi.Function` of a name, such as "rnea" or "frame_position@tool0". With `fext=True`, external
+        """Return the `casadi.Function` of a name, such as "rnea" or "frame_position@tool0". With `fext=True`, external
         forces are its last input.
         """
 
     def random_configuration(self, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
-        """A random configuration (nq,)."""
+        """Return a random configuration (nq,)."""
 
     def normalised(self, q: ArrayLike) -> NDArray[Any]:
-        """q with unit quaternions, and cosines and sines of planar joints; leading batch dimensions."""
+        """Return q with unit quaternions, and unit cosines and sines of planar joints; q may have batch dimensions."""
 
     def __getattr__(self, name: str) -> Any: ...
 
@@ -497,7 +497,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -513,7 +513,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -529,7 +529,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -545,7 +545,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -561,7 +561,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -577,7 +577,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -593,7 +593,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -609,7 +609,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -626,7 +626,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -643,7 +643,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -660,7 +660,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -678,7 +678,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -696,7 +696,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -713,7 +713,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: array to fill, float64 and C-contiguous
@@ -730,7 +730,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             target (7,): desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
@@ -750,7 +750,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
@@ -769,7 +769,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
@@ -789,7 +789,7 @@ class GeneratedModule(ModuleType):
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
             a (nv,): acceleration (m/s^2, rad/s^2)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             out: tuple of arrays to fill
@@ -807,7 +807,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             other: the frame that `frame` is relative to, by name or index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             out: array to fill, float64 and C-contiguous
@@ -823,7 +823,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
@@ -839,7 +839,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
@@ -857,7 +857,7 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None
@@ -877,7 +877,7 @@ class GeneratedModule(ModuleType):
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
             v (nv,): velocity (m/s, rad/s)
-            frame: a name of frame_names or its index
+            frame: a name in frame_names, or its index
             reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED
             offset (7,): placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion); may be None
             mu (): added to the diagonal of J M^-1 J^T; may be None

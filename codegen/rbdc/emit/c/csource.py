@@ -103,7 +103,7 @@ class KernelCall:
     """Calls of the kernels of a function.
 
     given: call of the only kernel, or of the kernel that takes the optional inputs; tables replace NULL.
-    without: call of the kernel that omits them, or "".
+    without: call of the kernel that omits the optional inputs, or "".
     tables: names, sizes and entries of the tables; missing entries are zero.
     """
 

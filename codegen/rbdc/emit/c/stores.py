@@ -19,7 +19,7 @@ IN_CLEARING = 8
 """Entries that one instruction writes when an output is cleared as a whole (64 bytes)."""
 
 CLEARING = 8
-"""Instructions that clearing an output takes besides those that write its entries."""
+"""Instructions that clearing an output takes besides the instructions that write its entries."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _grouped(program: Program, array: str, entries: Mapping[int, int], longest: 
 
 
 def _runs(array: str, entries: dict[int, int], width: int) -> list[Store]:
-    """Return stores of `width` neighbours; they are removed from the entries."""
+    """Return stores of `width` neighbours, and remove these neighbours from `entries`."""
     runs = []
     for place in sorted(entries):
         if all(place + k in entries for k in range(width)):

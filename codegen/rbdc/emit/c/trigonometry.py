@@ -20,10 +20,10 @@ from rbdc.ir.passes.angles import JOINT_ANGLES
 
 @dataclass(frozen=True)
 class Approximation:
-    """Reduction of an angle to r, and sine and cosine of r.
+    """Reduction of an angle n p + r to r, with p = pi/2 or pi, and sine and cosine of r.
 
-    parts: parts of pi/2 or pi. All but the last have so few bits that their product with n is exact up to the
-        limit. In single precision the rest of an angle after the first two parts is exact as well.
+    parts: parts of p. All but the last have so few bits that their products with n are exact up to the limit.
+        In single precision the rest of an angle after the first two parts is exact as well.
     bits: bits of these parts.
     sine, cosine: coefficients of polynomials in z = r^2.
     """

@@ -93,8 +93,9 @@ class Second:
 
     call: returns the lines that fill arrays `t_k` at places.
     sizes: sizes of these arrays.
-    of: C expression of an array, by array of first derivatives and by input; absent if it is zero.
-    calls: calls that come once before.
+    of: for each array of first derivatives and each input, the C expression of the array of second
+        derivatives; absent if they are zero.
+    calls: calls that come once, before these lines.
     rooms: arrays that these calls fill.
     """
 

@@ -4,8 +4,8 @@ entries, and the derivatives of that map.
 
 Let a configuration use a vector x only through its direction u = x / |x|. Then u moves at a rate that is
 linear in the velocities, perpendicular to u, and equally long for all velocities of unit length. To map a row
-over velocities to the entries of u, multiply the row by that rate and divide by the squared length that the
-rate has for a unit velocity. Divide by |x| for the row over the entries of x.
+over velocities to a row over the entries of u, take the rate of u for the row in place of the velocities, and
+divide it by the squared length of the rate for a unit velocity. Divide also by |x| for the entries of x.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from rbdc.spatial.scalars import is_zero
 class CasadiTarget(Backend):
     """External functions with Jacobians, reverse derivatives, and the Jacobians of these derivatives.
 
-    Functions of a frame take the frame's index and the reference as two further inputs. They are not
-    differentiated with respect to these, which Python passes as constants.
+    Functions of a frame take the frame's index and the reference as two further inputs. Python passes
+    constants for these two inputs, so functions are not differentiated with respect to them.
     """
 
     name = "casadi"
@@ -54,7 +54,7 @@ class CasadiTarget(Backend):
         for body in package.model.bodies:
             if not body.joint.euclidean and body.joint.kind not in _OF_KINDS:
                 raise UnsupportedError(
-                    f"`targets='casadi'`: no derivatives by the configuration of a {body.joint.kind} joint"
+                    f"`targets='casadi'`: no derivatives with respect to q of a {body.joint.kind} joint"
                 )
 
     def package_files(self, package: Package, sources: Sequence[FunctionSource]) -> dict[str, str]:
@@ -134,10 +134,9 @@ def _unit_vectors(model: Problem) -> list[UnitVector]:
 
 def _chart_functions(robot: str, model: Problem, *, twice: bool, pulls: bool, bows: bool) -> list[CFunction]:
     """Return the C function `entries`, which maps a row over velocities to one over the entries of q. With
-    `twice`, also return `bend`, which adds the derivatives of that row by q, a row for each entry. Their
-    arguments are q with normalised unit vectors, then for each of these the inverse of its length before
-    normalisation.
-    With `pulls`, also return the functions of `_of_results`.
+    `twice`, also return `bend`, which adds the derivatives of that row by q, a row for each entry. Arguments
+    of both functions are q with normalised unit vectors, then for each unit vector the inverse of its length
+    before normalisation. With `pulls`, also return the functions of `_of_results`.
     """
     # CasADi is imported only to convert its expressions to C.
     from rbdc.ir.from_casadi import from_casadi, jacobian, symbols
