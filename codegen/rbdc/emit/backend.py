@@ -110,8 +110,8 @@ class Backend(Protocol):
     shared: bool = False
 
     def check(self, package: Package, declarations: Sequence[FunctionDeclaration]) -> None:
-        """Raise UnsupportedError for a package that this target cannot print. It is called before anything is
-        generated.
+        """Raise UnsupportedError for a package that this target cannot print. Generation begins with this
+        call.
         """
         return
 

@@ -189,7 +189,7 @@ def _batch_text(
     kernels: Sequence[_Kernels],
 ) -> str:
     """Return the C of a batch around its kernels. places: indices of each output's entries among the results.
-    headers: ends of the names of the headers that it includes.
+    headers: ends of the names of the headers that the file includes.
     """
     declaration, scalar = source.declaration, source.declaration.scalar
     arrays = (*declaration.inputs, *declaration.outputs)

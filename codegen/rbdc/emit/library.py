@@ -36,8 +36,9 @@ VARIANTS: Mapping[str, tuple[str, ...]] = {BASELINE: (), "avx2": _AVX2, "avx512"
 """Extensions of each variant for x86-64, in rising order, by the names that -m and __builtin_cpu_supports
 share.
 
-They are the extensions of the levels x86-64-v3 and -v4 that this C uses. The levels also have F16C, LZCNT and
-MOVBE; this C does not use them, and __builtin_cpu_supports of clang 14 does not know them.
+The variants have those extensions of the levels x86-64-v3 and -v4 that generated C uses. The levels also have
+F16C, LZCNT and MOVBE: generated C does not use these, and __builtin_cpu_supports of clang 14 does not know
+them.
 """
 
 _FILES = {

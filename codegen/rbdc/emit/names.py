@@ -1,4 +1,4 @@
-"""Names from descriptions are data. This module holds every way in which they reach generated text."""
+"""Names from descriptions are data. They reach generated text only through the functions of this module."""
 
 from __future__ import annotations
 

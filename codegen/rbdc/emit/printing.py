@@ -51,7 +51,10 @@ def _windows(
         if layout.schedule.free
         else "of the world, with the origin at the first joint"
     )
-    about = f"Loops over windows of columns. Spatial vectors are [linear; angular], in the axes {frame}."
+    about = (
+        "Loops over windows, each of a few neighbouring columns. "
+        f"Spatial vectors are [linear; angular], in the axes {frame}."
+    )
     variants, kernel = (nest, *narrower_nests(layout)), layout.kernel
     return loops_source(
         robot, declaration, nest, kernel.method, variants, about=about, long_registers=kernel.solved

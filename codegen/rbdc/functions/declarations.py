@@ -43,8 +43,8 @@ OF_MANY = ("_batch", "_lanes")
 
 
 class Kind(Enum):
-    """Physical meaning of an array. It decides how tests draw the array at random and perturb it, and how the
-    signs of its entries depend on the directions of joint axes.
+    """Physical meaning of an array. It decides how to draw the array at random, how to perturb it, and how
+    the signs of its entries depend on the directions of joint axes.
     """
 
     CONFIGURATION = "configuration"

@@ -30,8 +30,8 @@ Inputs = Mapping[str, Sequence[Scalar]]
 
 CURVES = "curves"
 """Name of an input with the position and the first derivatives of each joint that follows another along a
-curve (`rbdc.algorithms.couplings`). The chain rule differentiates by these entries. No function declares the
-input.
+curve (`rbdc.algorithms.couplings`). The chain rule differentiates with respect to the entries of this input.
+No function declares the input.
 """
 
 NOT_IN_ORDER = (EXTERNAL_FORCES, CURVES, PARAMETERS, FRICTION_WIDTH, OFFSET, ROWS, *CONTACT_OPTIONS)

@@ -105,7 +105,8 @@ def friction_width(model: Problem, *, counts: bool) -> Parameter:
 
 
 def declarations(model: Problem, text: str, *more: Parameter) -> dict[str, FunctionDeclaration]:
-    """Return the declarations in a text for a model, by name. Each is a line with indented lines below,
+    """Return the declarations in a text for a model, by name. Each declaration is a line with indented
+    lines below,
 
         name(q, v, fext, frame)
             What it computes.

@@ -290,7 +290,7 @@ def _refused(name: str, model: Problem, inputs: Inputs, trace: Trace) -> list[li
 
 
 def _comparison(model: Problem, name: str) -> Comparison:
-    """Return how a step is compared. Peers have only the rule `EULER[0]`, without contacts."""
+    """Return how a step is compared. Pinocchio's steps have only the rule `EULER[0]`, without contacts."""
     known = model.integrator == EULER[0] and name in EXTENDED
     peers = {"pinocchio": (name,)} if known else {}
     return Comparison(peers=peers, checks_only=True, beside=EXTENDED.get(name, ""))
@@ -330,7 +330,7 @@ class StepHessian:
     def __call__(self, model: Problem, inputs: Inputs, trace: Trace) -> list[list[Scalar]]:
         """Return the blocks of the Hessian, as an `Evaluate`.
 
-        Raises UnsupportedError for joints that turn, with a rule of several stages.
+        Raises UnsupportedError for a rule of several stages if the q of a joint is not a vector space.
         """
         others = {name: x for name, x in inputs.items() if name not in self.weights}
         turning = any(not body.joint.euclidean for body, _ in joints_of(model))

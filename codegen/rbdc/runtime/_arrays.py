@@ -1,5 +1,6 @@
 """Arrays in calls of a module: conversion, checks, new arrays, batches in pieces on one or several threads,
-and random configurations. It is copied into each generated package beside `_runtime.py` and needs NumPy only.
+and random configurations. This file is copied into each generated package beside `_runtime.py` and needs
+NumPy only.
 """
 
 from __future__ import annotations
@@ -65,12 +66,12 @@ def block(dtype: np.dtype[Any]) -> int:
 
 
 UNIT = 1e-6
-"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The extension has
-bounds of the squared length.
+"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The compiled
+extension has corresponding bounds of the squared length.
 """
 
 _TASKS = {"linear": [1, 1, 1, 0, 0, 0], "angular": [0, 0, 0, 1, 1, 1]}
-"""Rows of a task by words."""
+"""Rows of a task that a word selects."""
 
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (
@@ -187,7 +188,7 @@ class Input(NamedTuple):
 
     def check_entries(self, x: Array) -> None:
         """Refuse an array with entries that are not finite or vectors that are not of unit length. The
-        message names the first of them.
+        message names the first such entry or vector.
         """
         if not np.isfinite(x).all():
             place = tuple(np.argwhere(~np.isfinite(x))[0])
@@ -202,7 +203,9 @@ class Input(NamedTuple):
                 self.refuse(ValueError, what, f"give {self.name} as normalised({self.name}) returns it")
 
     def blocks(self, x: Any, block: int, known: int | None) -> int:
-        """Return the number of blocks of an array of layout "lanes". It must equal `known`, if given."""
+        """Return the number of blocks of an array of layout "lanes". It must equal `known` if that is not
+        None.
+        """
         last = (*self.shape, block)
         expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in last)})"
         plain = type(x) is np.ndarray and x.dtype == self.dtype and x.flags.c_contiguous and x.flags.aligned
@@ -226,7 +229,7 @@ def _index(place: Iterable[int], last: str = "") -> str:
 
 def normalised(q: Input, x: Any) -> Array:
     """Return a configuration whose quaternions, and cosines and sines of planar joints, are divided by their
-    lengths. It takes leading batch dimensions. Raise ValueError for vectors of length zero.
+    lengths. `x` may have leading batch dimensions. Raise ValueError for vectors of length zero.
     """
     made = np.array(q.converted(x))
     for first, count in q.units:
@@ -295,7 +298,7 @@ class Crew:
 
     def _wait(self) -> None:
         """Wait until no helper works on a piece. `join` is not reliable here: after Ctrl-C has interrupted
-        it, it considers the thread ended.
+        `join`, it considers the thread ended.
         """
         for busy in self._busy:
             with busy:
@@ -303,7 +306,7 @@ class Crew:
 
 
 def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
-    """Return slices of at most `piece` samples, the same number for each thread. They consist of whole
+    """Return slices of at most `piece` samples, the same number for each thread. Slices consist of whole
     blocks, so that the number of threads does not change rounding.
     """
     number = num_threads * ceil(count / (num_threads * (piece - piece % block)))

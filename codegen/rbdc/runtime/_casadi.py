@@ -1,5 +1,5 @@
-"""The functions of a module for CasADi, with derivatives from the module's own functions. It is copied into
-each generated package and needs CasADi, and the library of the target `casadi`.
+"""The functions of a module for CasADi, with derivatives from the module's own functions. This file is copied
+into each generated package and needs CasADi, and the library of the target `casadi`.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class CasadiFunctions:
             fext: whether external forces (njoints, 6) become a further, last input. The function of their
                 effect, such as `external_torque`, must have been built.
             offset: whether an offset of the frame, x y z qx qy qz qw in its axes, becomes a further, last
-                input. Its quaternion is normalised. Some functions then need `frame_placement` or
-                `frame_velocity`.
+                input. Its quaternion is normalised. Some functions need `frame_placement` or
+                `frame_velocity` of the module for this.
             options: options of CasADi for an external function.
 
         Raises:
@@ -121,8 +121,8 @@ def _as_described(external: Any, entry: Any, at: tuple[str, ...]) -> Any:
 
 
 def _under_forces(f: Any, torque: Any, through: str) -> Any:
-    """Return a function with external forces as its last input. Their effect is added to the input `through`,
-    or subtracted from the only output.
+    """Return a function with external forces as its last input. The effect of the forces is added to the
+    input `through`, or subtracted from the only output.
     """
     names, last = f.name_in(), torque.name_in(1)
     inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]

@@ -1,9 +1,9 @@
-"""Conversion of states between a module and MuJoCo or Pinocchio. It is copied into each generated package and
-needs NumPy only.
+"""Conversion of states between a module and MuJoCo or Pinocchio. This file is copied into each generated
+package and needs NumPy only.
 
 All functions take the joints in the module's order. MuJoCo stores the real part of quaternions first. For a
-free joint it uses linear velocity and force in the world's axes. With the rotation R and the angular velocity
-w of the joint's body
+free joint MuJoCo uses linear velocity and force in the world's axes. With the rotation R and the angular
+velocity w of the joint's body
 
     v_mujoco = R v,     a_mujoco = R (a + w x v),     f_mujoco = R f
 
@@ -77,7 +77,7 @@ class State(NamedTuple):
     forced: bool
 
     def taken(self, q: Sequence[int], v: Sequence[int]) -> State:
-        """Return the state with these entries only."""
+        """Return the state with the entries `q` of its q and the entries `v` of its vectors only."""
         return self._replace(q=np.take(self.q, q, -1), vectors=np.take(self.vectors, v, -1))
 
     def given(self) -> Any:

@@ -1,7 +1,7 @@
-"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch). It says which function computes
-the derivatives of which function, how derivatives are applied to the frameworks' arrays, and how
-configurations change by their entries and in the tangent space. It is copied into each generated package and
-needs Python alone.
+"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch). This module says which function
+computes the derivatives of which function, how derivatives are applied to the frameworks' arrays, and how
+configurations change by their entries and in the tangent space. This file is copied into each generated
+package and needs Python alone.
 
 Frameworks differentiate by all nq entries of q. They differentiate f(q / |q|): quaternions, and the cosine
 and sine of a planar joint, are normalised first. So f(q) and its derivatives are defined off the unit sphere

@@ -1,6 +1,6 @@
 """Functions of a module for frameworks that differentiate (JAX, PyTorch): their arguments, and derivatives by
-the module's own functions, forward and in reverse. It is copied into each generated package and needs NumPy
-alone.
+the module's own functions, forward and in reverse. This file is copied into each generated package and needs
+NumPy alone.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Functions:
         self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], Place, Any]:
         """Return the arrays of a call, its frame and reference, and the array to subtract from its result, or
-        None. External forces enter as torques if their derivatives were built.
+        None. External forces enter as torques if the derivatives of these torques were built.
         """
         bound, place = self._bound(name, positional, named)
         inputs = self._entry(name).inputs

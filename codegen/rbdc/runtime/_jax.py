@@ -1,5 +1,5 @@
-"""The functions of a module for JAX, with derivatives from the module's own functions. It is copied into each
-generated package and needs JAX, and the handlers of the target `jax`.
+"""The functions of a module for JAX, with derivatives from the module's own functions. This file is copied
+into each generated package and needs JAX, and the handlers of the target `jax`.
 
 A function is a foreign function call of XLA inside a `jax.custom_jvp`. Its rule contracts the matrices of
 derivatives with the directions; JAX transposes it for reverse mode. Derivatives of these matrices come from

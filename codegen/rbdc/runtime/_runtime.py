@@ -1,9 +1,10 @@
-"""The NumPy interface of a generated module. It is copied into each generated package and needs NumPy only.
+"""The NumPy interface of a generated module. This file is copied into each generated package and needs NumPy
+only.
 
 A call checks its arguments, passes pointers to the arrays to the C function, and returns new arrays (or fills
-`out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Others are
-converted if that loses nothing. Leading dimensions broadcast as in NumPy. The C code keeps no state and cffi
-releases the GIL around it: calls from many threads are safe, and one call can use several threads.
+`out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Other
+arrays are converted if no value changes. Leading dimensions broadcast as in NumPy. The C code keeps no state
+and cffi releases the GIL around it: calls from many threads are safe, and one call can use several threads.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that the C code uses and then checks at a time. They fit into the second-level cache; inputs
-that fit into the first-level cache would be too few for a call of the C code.
+"""Bytes of inputs that the C code uses and then checks at a time. They fit into the second-level cache;
+inputs that fit into the first-level cache would be too few for a call of the C code.
 """
 PIECE = 64 << 20
 """Bytes of inputs and results of one call of the C code. They are enough to hide the cost of the call and to
@@ -50,7 +51,9 @@ def _unchecked(_spec: Any, single: Any, batch: Any, count: int, _piece: int, *ar
 
 
 class Entry(Named):
-    """One function of the module, called with the tuple of its array arguments. prefix: begins its C name."""
+    """One function of the module, called with the tuple of its array arguments. prefix: beginning of its
+    name in C.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Suggestions for unknown names in messages. It is copied into each generated package."""
+"""Suggestions for unknown names in messages. This file is copied into each generated package."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The functions of a module for PyTorch, with derivatives from the module's own functions. It is copied into
-each generated package and needs PyTorch.
+"""The functions of a module for PyTorch, with derivatives from the module's own functions. This file is
+copied into each generated package and needs PyTorch.
 
 A function is an operator of a `torch.library.Library` inside a `torch.autograd.Function`; its tensors share
 memory with NumPy's arrays. Its backward pass is a second such Function, which calls the products of weights

@@ -1,5 +1,5 @@
-"""The C of the functions of frames: the files that they share, and the file of each. At run time they walk up
-the tree from the frame to the root (the climb).
+"""The C of the functions of frames: the files that they share, and the file of each. At run time a function
+walks up the tree from its frame to the root (the climb).
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Number(ScalarType):
 def kernel_words(
     robot: str, climb: Climb, declaration: FunctionDeclaration, starts: Sequence[Sequence[str]] = ()
 ) -> dict[str, Any]:
-    """Return the words of the template of a function: the shared ones, and its loops."""
+    """Return the substitutions in the template of a function: those of all functions, and its loops."""
     scalar = declaration.scalar
     number = _Number(**{**vars(scalar), "name": "number"})
     kinds = {p.name: "entry" for p in (*declaration.inputs, *declaration.outputs)}

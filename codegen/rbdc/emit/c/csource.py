@@ -135,9 +135,7 @@ def add_kernels(
 
 
 def aligned_stack(robot: str) -> str:
-    """Return the attribute of functions that keep vectors of several samples: it aligns their stack to these
-    vectors.
-    """
+    """Return the attribute that aligns the stack of a function to the vectors of several samples."""
     return f"{robot.upper()}_ALIGNED_STACK "
 
 
@@ -147,8 +145,8 @@ def _kernel_call(
     kernels: Sequence[tuple[str, Program]],
     replaced: Mapping[str, str],
 ) -> KernelCall:
-    """Return the call of the only kernel, or, if there are two, of the second kernel if the optional input is
-    given and of the first one otherwise. A single kernel gets zeros for NULL.
+    """Return the call of the kernels. Of two kernels, the second is called if the optional input is given,
+    otherwise the first. A single kernel gets zeros for NULL.
     """
     optional = declaration.optional
     calls = [f"{kernel}({arguments(program, replaced)})" for kernel, program in kernels]
@@ -167,7 +165,7 @@ def _kernel_call(
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
-    """Return the entries that replace an omitted input, each repeated for the lanes."""
+    """Return the entries that replace an omitted input, each repeated once for each lane."""
     values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
     return ", ".join(map(scalar.literal, values))
 

@@ -128,8 +128,8 @@ class StatementWriter:
         return [f"const {kind} {name} = {self._expression(index, number)};"]
 
     def _gathered(self, index: int, number: int) -> list[str]:
-        """Return the statement of a gathered sine or cosine. The first one includes the call that computes
-        them all.
+        """Return the statement of a gathered sine or cosine. The first statement includes the call that
+        computes all gathered sines and cosines.
         """
         lines: list[str] = []
         if index == next(iter(self._angles)):
@@ -221,8 +221,8 @@ class StatementWriter:
 
     @property
     def _offset(self) -> str:
-        """The name of the array of offsets that are added to angles. It is not the usual name if an argument
-        has that name, as in functions of frames.
+        """The name of the array of offsets that are added to angles: `OFFSETS`, or another name if an
+        argument is called so, as in functions of frames.
         """
         names = {array.name for array in (*self.program.inputs, *self.program.outputs)}
         return f"{OFFSETS}_of_angle" if OFFSETS in names else OFFSETS
@@ -330,7 +330,7 @@ class StatementWriter:
         return f"{vector}({' | '.join(parts)})"
 
     def _lane_expression(self, value: Value, number: int) -> str:
-        """Return a vector that is built or split lane by lane. Compilers turn rotations of lanes into one
+        """Return the expression of an operation on lanes. Compilers turn rotations of lanes into one
         instruction.
         """
         if value.operation is LANES:

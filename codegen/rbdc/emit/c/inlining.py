@@ -32,7 +32,7 @@ def inlined(
 
 
 def is_function_of_vectors(value: Value) -> bool:
-    """Return whether one of our C functions computes the value through pointers; ABIs do not agree on passing
+    """Return whether a generated C function with pointers computes the vector: ABIs differ in how they pass
     vectors.
     """
     alone = value.operation.form is Form.FUNCTION and not value.operation.is_trigonometric

@@ -57,7 +57,11 @@ class FilePart:
 
 @dataclass(frozen=True)
 class Alternatives:
-    """Parts of the file. Those under a preprocessor condition are alternatives."""
+    """Parts of the file: shared parts, or alternatives under preprocessor conditions.
+
+    alternatives: preprocessor condition ("" for shared parts), and parts.
+    conditional: whether there are conditions.
+    """
 
     alternatives: tuple[tuple[str, tuple[FilePart, ...]], ...]
     conditional: bool
@@ -210,7 +214,9 @@ def _prototype(routine: Routine, arrays: ArrayTypes) -> str:
 
 
 def declared(sizes: Mapping[str, int], arrays: ArrayTypes) -> list[str]:
-    """Return the declarations of arrays by size. If any holds vectors, all are aligned to cache lines."""
+    """Return the declarations of arrays by size. If an array holds vectors, all arrays are aligned to cache
+    lines.
+    """
     aligned = " __attribute__((aligned(64)))" if arrays.widths else ""
     return [
         f"{arrays.element(name)} {name}[{size // arrays.widths.get(name, 1)}]{aligned}"

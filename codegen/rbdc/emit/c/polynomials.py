@@ -49,8 +49,8 @@ _OF = {
 @cache
 def _polynomials(functions: tuple[Callable[[Any], Any], ...], end: float, terms: int) -> list[list[float]]:
     """Return the coefficients, constant first, of polynomials that interpolate functions at the Chebyshev
-    points of 0 to `end`. They are computed with 40 digits, because the functions are differences of nearly
-    equal numbers near 0.
+    points of 0 to `end`. Coefficients are computed with 40 digits, because the functions are differences of
+    nearly equal numbers near 0.
     """
     with mpmath.workdps(40):
         return [[float(x) for x in reversed(mpmath.chebyfit(f, [0, end], terms))] for f in functions]

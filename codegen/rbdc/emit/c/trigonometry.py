@@ -23,7 +23,7 @@ class Approximation:
     """Reduction of an angle n p + r to r, with p = pi/2 or pi, and sine and cosine of r.
 
     parts: parts of p. All but the last have so few bits that their products with n are exact up to the limit.
-        In single precision the rest of an angle after the first two parts is exact as well.
+        In single precision the angle minus n times the first two parts is exact as well.
     bits: bits of these parts.
     sine, cosine: coefficients of polynomials in z = r^2.
     """
@@ -108,8 +108,8 @@ _FLOAT = Trigonometry(
     ),
 )
 """Coefficients that minimise the largest error of sine and cosine. They were rounded to single precision one
-after the other, and the rest was fitted again each time. Errors of sine and cosine before rounding: narrow
-4e-9 and 1e-10, wide 5e-9 and 4e-10. At 2000 rad an angle itself is known to 6e-5.
+after the other; after each rounding the remaining coefficients were fitted again. Errors of sine and cosine
+before rounding: narrow 4e-9 and 1e-10, wide 5e-9 and 4e-10. At 2000 rad an angle itself is known to 6e-5.
 """
 
 _OF = {DOUBLE: _DOUBLE, FLOAT: _FLOAT}
@@ -214,8 +214,8 @@ def computed_together(
 ) -> dict[int, tuple[int, ...]]:
     """Return, for each value that one call computes together with others, all values of that call.
 
-    They have the same arguments and chunk. They are ratios of rotations, or sine and cosine of an angle that
-    is not gathered: always for values in lanes; for scalars only if the chunk has both sine and cosine.
+    The values of a call have the same arguments and chunk. They are ratios of rotations, or sine and cosine
+    of an angle that is not gathered. A scalar sine or cosine belongs to a call only if the chunk has both.
     """
     groups: dict[tuple[str, tuple[int, ...], int], list[int]] = {}
     for index, value in enumerate(program.values):

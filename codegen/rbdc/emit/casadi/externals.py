@@ -73,8 +73,8 @@ class Externals:
 
     @property
     def moves(self) -> bool:
-        """Whether derivatives in the tangent space of a configuration are mapped to derivatives by its
-        entries.
+        """Whether derivatives in the tangent space of a configuration are mapped to derivatives by the
+        configuration's entries.
         """
         differential = self._differential
         return self._charted and differential.configuration and differential.first in self._built

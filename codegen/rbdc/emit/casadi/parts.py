@@ -52,7 +52,7 @@ class CasadiArray:
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
     def unread(self) -> CasadiArray:
-        """Return a result as an input of its derivatives; they do not need it, so its pattern is empty."""
+        """Return a result as an input of its derivatives; its pattern is empty, because they do not read it."""
         return replace(self, name=f"out_{self.name}", full=False)
 
     def jacobian(self, x: CasadiArray, *, full: bool = True) -> CasadiArray:
