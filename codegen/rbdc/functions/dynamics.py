@@ -34,7 +34,7 @@ nle(q, v, parameters, friction_width)
     Nonlinear effects: C(q, v) v + g(q).
     tau[nv]: generalised force (N, N m)
 gravity_torque(q, parameters)
-    Gravity: g(q).
+    Generalised force of gravity: g(q).
     tau[nv]: generalised force (N, N m)
 external_torque(q, fext!)
     Generalised force of the external forces: sum of J^T fext.
@@ -105,8 +105,8 @@ def dynamics(model: Problem) -> list[Function]:
 
 
 def _loads(model: Problem) -> tuple[Parameter, Parameter]:
-    load = "wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)"
-    arm = "point of each body where its wrench acts, in its joint frame (m)"
+    load = "wrench on each body at the body's point in `arms`: force, then moment, in world axes (N, N m)"
+    arm = "point of each body where the wrench acts, in the frame of the body's joint (m)"
     return (
         Parameter("wrenches", (model.njoints, 6), load, Kind.VECTORS),
         Parameter("arms", (model.njoints, 3), arm, Kind.VECTORS),

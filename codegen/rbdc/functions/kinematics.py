@@ -61,7 +61,7 @@ frame_jacobian(q, offset, frame)
     Jacobian of a frame, linear rows first.
     J[6, nv]: frame Jacobian
 frame_jacobian_time_derivative(q, v, offset, frame)
-    Time derivative of a frame's Jacobian, in the axes and at the origin that `reference` selects.
+    Time derivative of the entries of a frame's Jacobian, in the coordinates of `reference`.
     dJ[6, nv]: time derivative of the frame Jacobian, linear rows first
 frame_drift(q, v, offset, frame)
     (dJ/dt) v: the time derivative of a frame's Jacobian J, times v.

@@ -85,7 +85,7 @@ class GeneratedModule(ModuleType):
         """
 
     def gravity_torque(self, q: ArrayLike, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Gravity: g(q).
+        """Generalised force of gravity: g(q).
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -116,8 +116,8 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            wrenches (0, 6): wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)
-            arms (0, 3): point of each body where its wrench acts, in its joint frame (m)
+            wrenches (0, 6): wrench on each body at the body's point in `arms`: force, then moment, in world axes (N, N m)
+            arms (0, 3): point of each body where the wrench acts, in the frame of the body's joint (m)
             out: array to fill, float64 and C-contiguous
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread
@@ -621,7 +621,7 @@ class GeneratedModule(ModuleType):
         """
 
     def frame_jacobian_time_derivative(self, q: ArrayLike, v: ArrayLike, frame: str | int, reference: Literal["LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED"] = "LOCAL", offset: ArrayLike | None = None, *, out: Any = None, layout: Literal["samples", "lanes"] = "samples", num_threads: int = 1) -> NDArray[np.float64]:
-        """Time derivative of a frame's Jacobian, in the axes and at the origin that `reference` selects.
+        """Time derivative of the entries of a frame's Jacobian, in the coordinates of `reference`.
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
@@ -1444,8 +1444,8 @@ class GeneratedModule(ModuleType):
 
         Args:
             q (nq,): configuration (m, rad, unit quaternions x y z w)
-            wrenches (0, 6): wrench on each body at its point in `arms`: force, then moment, in world axes (N, N m)
-            arms (0, 3): point of each body where its wrench acts, in its joint frame (m)
+            wrenches (0, 6): wrench on each body at the body's point in `arms`: force, then moment, in world axes (N, N m)
+            arms (0, 3): point of each body where the wrench acts, in the frame of the body's joint (m)
             out: tuple of arrays to fill
             layout: "lanes" for arrays in blocks of eight samples, (blocks, ..., 8)
             num_threads: threads over which the samples of a batch are spread

@@ -52,7 +52,7 @@ class CasadiArray:
         return ", ".join(map(str, [self.rows, self.columns, *tail]))
 
     def unread(self) -> CasadiArray:
-        """Return a result as an input of its derivatives; its pattern is empty, because they do not read it."""
+        """Return a result as an input of its derivatives, which they do not read: its pattern is empty."""
         return replace(self, name=f"out_{self.name}", full=False)
 
     def jacobian(self, x: CasadiArray, *, full: bool = True) -> CasadiArray:
