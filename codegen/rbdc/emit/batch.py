@@ -177,7 +177,6 @@ def _storage(robot: str) -> str:
 
 
 def _kernel_name(robot: str, declaration: FunctionDeclaration, width: int) -> str:
-    """Return the name of the kernel of several samples, or the prefix of the names of two kernels."""
     return f"{robot}_{declaration.name}_kernel{width}"
 
 

@@ -91,7 +91,6 @@ def _sources(
 def _source(
     package: Package, function: Function, backends: Sequence[Backend], options: GenerationOptions
 ) -> FunctionSource:
-    """Return the text of all targets for a function."""
     groups: dict[FormChoice, tuple[str, ...]] = {}
     for variant in VARIANTS:
         choices = options.choices.get(variant, options.choices.get("", {}))
@@ -108,7 +107,6 @@ def _source(
 def _chosen(
     package: Package, subject: Subject, backends: Sequence[Backend], style: str, choice: FormChoice
 ) -> FunctionSource:
-    """Return the text of all targets for a function and one choice."""
     function = subject.function
     plan = chosen_plan(subject, style, choice)
     batch, program = BatchPlan(), None

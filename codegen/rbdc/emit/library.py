@@ -147,7 +147,6 @@ def _named(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _arrays(d: FunctionDeclaration) -> list[str]:
-    """Return a comment line of the header for each array of a function."""
     return [
         f"{p.name}[{p.size}]: {comment(p.meaning)}{', or NULL' if p.optional else ''}"
         for p in (*d.inputs, *d.outputs)
@@ -172,7 +171,6 @@ def limits_of(model: Problem) -> dict[str, list[float]]:
 
 
 def _limits(model: Problem, scalar: ScalarType) -> list[tuple[str, str]]:
-    """Return macros of limits, armature and the actuation matrix (by rows)."""
     rows = {**limits_of(model), "armature": model.armature}
     if model.actuators:
         rows["actuation"] = [x for row in model.actuation for x in row]
@@ -191,7 +189,6 @@ def _example(robot: str, d: FunctionDeclaration) -> str:
 
 
 def _joints(model: Problem) -> list[tuple[str, str, str, str]]:
-    """Return name, kind, and entries of q and of v for each joint."""
     return [
         (
             comment(body.joint_name).replace("|", r"\x7c"),
@@ -305,7 +302,6 @@ def _variant(robot: str, name: str, declarations: Sequence[FunctionDeclaration])
 
 
 def _functions(robot: str, d: FunctionDeclaration) -> list[tuple[str, str, str]]:
-    """Return the name, prototype and arguments of each C function of one declaration."""
     one = ", ".join(d.arguments(lambda p: p.name))
     return [
         (f"{d.name}{form}", d.prototype(robot, form), f"n, {one}" if form in OF_MANY else one)

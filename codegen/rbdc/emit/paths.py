@@ -44,7 +44,6 @@ def paths_source(robot: str, declaration: FunctionDeclaration, loops: Paths, tot
 
 
 def _before(robot: str, declaration: FunctionDeclaration, loops: Paths, call: KernelCall) -> list[str]:
-    """Return the calls that prepare the loops."""
     calls = [f"{declaration.scalar.name} {RESULTS[0]}[{loops.model.nv}];"] if loops.uses else []
     for use, result in zip(loops.uses, RESULTS, strict=False):
         values = ", ".join([*(p.name for p in use.declaration.inputs), result])

@@ -57,7 +57,6 @@ def _support() -> dict[str, str]:
 
 
 def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return the constants of the module that are not arrays."""
     model, names = package.model, [d.name for d in declarations]
     rows, contacts = row_slices(model), model.contacts
     constants: dict[str, Any] = {
@@ -96,12 +95,10 @@ def _constants(package: Package, declarations: Sequence[FunctionDeclaration]) ->
 
 
 def _by_parameters(declarations: Iterable[FunctionDeclaration]) -> bool:
-    """Return whether an output of a function has the columns of the torque regressor."""
     return any(p.by_parameters for d in declarations for p in d.outputs)
 
 
 def _arrays(model: Problem, declarations: Sequence[FunctionDeclaration]) -> dict[str, Any]:
-    """Return the constant arrays of the module."""
     arrays: dict[str, Any] = {"q_neutral": model.neutral(), **limits_of(model), "armature": model.armature}
     arrays |= {"damping": model.damping, "stiffness": model.stiffness}
     arrays["friction"] = [sum(float(law.force) for law in laws) for laws in model.friction]

@@ -284,7 +284,6 @@ def _chain(declared: Mapping[str, FunctionDeclaration], name: str) -> ChainRule 
 
 
 def _in_columns(function: Function, system: Callable[..., derivatives.ImplicitSystem]) -> Function:
-    """Return the function with its right-hand sides solved side by side."""
     sides = sum(p.kind is Kind.JOINT_ROWS for p in function.declaration.outputs)
 
     def with_values(*arguments: Any, trace: Trace, **named: Any) -> tuple[Any, ...]:

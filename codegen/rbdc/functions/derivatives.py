@@ -315,7 +315,6 @@ def _hessian_products(declared: Declared) -> list[Function]:
 
 
 def _by_dynamics(algorithm: Callable[..., Any]) -> dict[str, Evaluate]:
-    """Return the methods of an algorithm that solves equations with M: by articulated bodies, by Cholesky."""
     return {
         "articulated_bodies": joint_space(partial(algorithm, solved_by_articulated_bodies)),
         "cholesky": joint_space(partial(algorithm, solved_by_cholesky)),

@@ -230,7 +230,6 @@ FACTORS = ("lower", "pivots")
 
 
 def _starts(model: Problem, name: str) -> tuple[Start, ...]:
-    """Return the straight-line code of a function of `OF_TASKS`."""
     if name == "operational_space":
         gives = *FACTORS, "velocity_forces", "gravity_forces"
         return (Start(("q", "v", "parameters"), gives, OnJointSpace(operational_space.factors_and_forces)),)

@@ -86,7 +86,6 @@ def _step(
 
 
 def _of_placements(declared: Declared, algorithm: Callable[..., Any], method: str) -> Function:
-    """Return the record of a map between placements and motions, which does not depend on the robot."""
     name = algorithm.__name__
     return Function(
         declared[name],

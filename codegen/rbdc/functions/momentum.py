@@ -208,7 +208,6 @@ def _moved(model: Problem) -> Function:
 
 
 def _of_columns(model: Problem) -> str:
-    """Return words for the columns of the regressor."""
     links = "links" in model.regressor
     payloads = [", then of each payload"] if any(row.added for row in model.parameters) else []
     drives = [name for name, quantity in DRIVE_QUANTITIES.items() if quantity.part in model.regressor]

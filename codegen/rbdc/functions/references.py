@@ -86,9 +86,6 @@ def reference_of(function: Function) -> Method:
 
 
 def _oracle_of(function: Function) -> str:
-    """Return the name of the oracle: the oracle in the record, the only reference, or the oracle of the
-    function that the chain rule differentiates.
-    """
     if function.references:
         return function.oracle or next(iter(function.references))
     if function.chain is not None:

@@ -222,7 +222,6 @@ class Input(NamedTuple):
 
 
 def _index(place: Iterable[int], last: str = "") -> str:
-    """Return the index of an entry as Python writes it."""
     shown = [*(str(int(k)) for k in place), *([last] if last else [])]
     return f"[{', '.join(shown)}]" if shown else ""
 

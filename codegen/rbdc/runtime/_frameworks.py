@@ -70,7 +70,6 @@ class Functions:
         return made
 
     def _called(self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """Call a function; return its result, or the tuple of its results."""
         if mode not in self.modes:
             raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
         arrays, place, less = self._given(name, mode, positional, named)
@@ -293,7 +292,6 @@ class Functions:
         return self._arranged(name, products, wide, **{weights: each_row(units, (rows,))})
 
     def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
-        """Return the derivatives of forward dynamics if the function computes them, otherwise None."""
         twice = self._known.second(name)
         if self._known[name].first or twice is None or not twice[1].inverse:
             return None

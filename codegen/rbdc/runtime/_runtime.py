@@ -325,7 +325,6 @@ class Entry(Named):
         return count
 
     def _refuse_entries(self, arrays: Sequence[Array | None]) -> NoReturn:
-        """Raise the exception for the first input that the extension refuses."""
         for x, taken in zip(arrays, self.inputs, strict=True):
             if x is not None:
                 taken.check_entries(x)

@@ -130,7 +130,6 @@ class TorchFunctions(Functions):
         return bool(torch.is_grad_enabled())
 
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the gradients by (frame, reference, *tensors)."""
         needed = context.needs_input_grad[2:]
         made = self._needed_gradients(name, context.place, context.saved_tensors, gradients, needed)
         return (None, None, *made)

@@ -84,12 +84,10 @@ def kernel_words(
 
 
 def _words(robot: str, model: Problem) -> dict[str, Any]:
-    """Return the prefix of shared names, and whether the climb also has columns for curvatures."""
     return {"p": f"{robot}_frames", "bends": bool(model.curves)}
 
 
 def _shared(robot: str, climb: Climb, source: FunctionSource) -> dict[str, str]:
-    """Return the files that are the same for every function of a frame."""
     model, scalar = climb.model, source.declaration.scalar
     table = frame_dofs(model)
     header = render(

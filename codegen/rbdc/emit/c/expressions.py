@@ -169,12 +169,10 @@ class StatementWriter:
         ]
 
     def _numbers(self, offset: Sequence[int], width: int) -> list[float]:
-        """Return the numbers that are added to angles, one for each lane."""
         value = self.program.values[offset[0]] if offset else Value(CONSTANT, constant=0.0)
         return list(value.numbers) or [value.constant or 0.0] * width
 
     def _angle_operands(self, index: int, width: int, number: int) -> list[str]:
-        """Return the angles of one value, one for each lane."""
         value = self.program.values[index]
         if value.width == 1:
             return [self._operand(index, 0, number)] * width
@@ -268,13 +266,11 @@ class StatementWriter:
         return f"{name}[{place}]"
 
     def _slot(self, index: int) -> str:
-        """Return the workspace entry that holds a value."""
         space = _workspace(self.program.values[index].width)
         self.named.add(space)
         return f"{space}[{self.chunks.slot_of[index]}]"
 
     def _expression(self, index: int, number: int) -> str:
-        """Return the right-hand side of a value; the form of its operation decides."""
         value = self.program.values[index]
         form = value.operation.form
         if form is Form.INFIX:

@@ -142,7 +142,6 @@ def vectors_of(nests: Sequence[LoopNest], scalar: ScalarType) -> list[VectorView
 
 
 def _steps(nest: LoopNest) -> Iterator[Step]:
-    """Yield the steps of a nest and of its routines."""
     for body in (nest.statements, *(routine.statements for routine in nest.routines)):
         yield from (part for part in every(body) if isinstance(part, Step))
 
@@ -205,7 +204,6 @@ def _function_part(opening: Sequence[str], arrays: Sequence[str], lines: Sequenc
 
 
 def _prototype(routine: Routine, arrays: ArrayTypes) -> str:
-    """Return the head of a routine in C."""
     const = {name: "" if name in routine.written else "const " for name in routine.arguments}
     parameters = [f"{const[name]}{arrays.element(name)} *restrict {name}" for name in routine.arguments]
     parameters += [f"int {name}" for name in routine.variables]

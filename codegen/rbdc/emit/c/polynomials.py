@@ -101,7 +101,6 @@ def _arctangent_widths(scalar: ScalarType) -> tuple[int, int]:
 
 
 def _arctangents(robot: str, scalar: ScalarType) -> str:
-    """Return the C functions of angles of points."""
     vectors = [vector_view(scalar, lanes) for lanes in _arctangent_widths(scalar)]
     return render(
         "arctangent.h.jinja",
@@ -151,7 +150,6 @@ ERRORS = {DOUBLE: 8e-16, FLOAT: 4e-7}
 
 
 def _rotations(robot: str, scalar: ScalarType) -> str:
-    """Return the C functions of the ratios in exponentials and logarithms of rotations."""
     return render(
         "rotations.h.jinja",
         robot=robot,

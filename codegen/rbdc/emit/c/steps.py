@@ -122,7 +122,6 @@ class _StepWriter(StatementWriter):
         return ["{", *("    " + line for line in (*pointers, *first, *text)), "}"]
 
     def _pointers(self) -> Iterator[str]:
-        """Yield the declarations of the arguments that have been named."""
         outputs = {array.name for array in self.step.program.outputs}
         for name, place in self.step.places.items():
             kind, where = self.arrays.pointer(place, self._widths.get(name, 1))
@@ -197,12 +196,10 @@ class _StepWriter(StatementWriter):
 
 
 def _beginning(place: Place) -> Place:
-    """Return the place of the argument's first number."""
     return Place(place.array, place.strides, place.offset)
 
 
 def _local(value: Value) -> str:
-    """Return the name of an entry of an input that is read first."""
     name, place = value.source or ("", 0)
     return f"{name}_{place}"
 

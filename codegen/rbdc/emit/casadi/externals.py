@@ -171,7 +171,6 @@ class Externals:
         return self._model.nv if p.configuration else p.size
 
     def _weights(self, weighted: Function) -> list[Parameter]:
-        """Return the weights of a function of products, one array for each output."""
         required = weighted.declaration.required
         return [p for p in required if p.kind is Kind.WEIGHTS or p.name.startswith("w_")]
 
@@ -276,7 +275,6 @@ class Externals:
         return replace(first, calls=calls, rooms=rooms), replace(second, of=of)
 
     def _once(self, first: First) -> External:
-        """Return the external function of first derivatives."""
         results = [
             (
                 array,
@@ -369,5 +367,4 @@ class Externals:
 
 
 def _rooms(stem: str, function: Function) -> Rooms:
-    """Return arrays for the outputs of a function, numbered."""
     return {f"{stem}{k}": p.size for k, p in enumerate(function.declaration.outputs)}

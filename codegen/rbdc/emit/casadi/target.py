@@ -126,7 +126,6 @@ _OF_KINDS = {
 
 
 def _unit_vectors(model: Problem) -> list[UnitVector]:
-    """Return the vectors of unit length among the entries of q."""
     joints = [(body.index_q, body.joint) for body in model.bodies if body.coupling is None]
     units = [(index, _OF_KINDS[joint.kind]) for index, joint in joints if not joint.euclidean]
     return [replace(unit, first=index + unit.first) for index, unit in units]
