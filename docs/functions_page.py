@@ -367,7 +367,7 @@ def _sources(function: Function, sources: dict[str, str]) -> Iterator[str]:
     ending = ""
     if not function.references and function.chain is not None:
         if (of := function.chain.of) in entries():
-            yield f"Source: that of [`{of}`](#{of}), whose reference is differentiated with dual numbers."
+            yield f"Source: the reference of [`{of}`](#{of}), differentiated with dual numbers."
             return
         function, ending = function.chain.function, " Its results are differentiated with dual numbers."
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")

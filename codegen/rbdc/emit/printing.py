@@ -45,7 +45,6 @@ def _printed(robot: str, plan: Plan) -> FunctionSource:
 def _windows(
     robot: str, declaration: FunctionDeclaration, layout: WindowLayout, nest: LoopNest
 ) -> FunctionSource:
-    """Return the C of a windows kernel (loops over windows of columns), for registers of each width."""
     frame = (
         "of the free root's body"
         if layout.schedule.free

@@ -117,7 +117,6 @@ def _along_curves(function: Function) -> Function:
 
 
 def _derivatives_of(model: Problem, function: Function, name: str) -> Function:
-    """Return the record of the derivatives of a function, under the name in its `differential`."""
     declaration = function.declaration
     by = tuple(p for p in declaration.required if p.kind is not Kind.PARAMETERS)
     words = " and ".join(", ".join(_in_words(p) for p in part) for part in (by[:-1], by[-1:]) if part)

@@ -132,7 +132,6 @@ def _rates(model: Problem, q: Sequence[Scalar]) -> list[list[Scalar]]:
 
 
 def _announce(model: Problem, rows: Rows, by: Parameter, trace: Trace) -> None:
-    """Trace the derivatives by the directions of each joint."""
     if not rows or len(rows[0]) != model.nv:
         return
     for index, body in enumerate(model.bodies):

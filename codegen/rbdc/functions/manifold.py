@@ -73,7 +73,6 @@ def manifold(model: Problem) -> list[Function]:
 def _step(
     declared: Declared, algorithm: Callable[..., Any], method: str, differential: Differential | None = None
 ) -> Function:
-    """Return the record of a step or its derivatives; its algorithm and its reference have its name."""
     known, name = differential is not None, algorithm.__name__
     return Function(
         declared[name],

@@ -77,7 +77,6 @@ class JaxFunctions(Functions):
         return f"{self._module.__name__}.{name}"
 
     def _values(self, name: str, place: Place, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the results of the C function for arrays with the same batch dimensions."""
         entry = self._entry(name)
         batch = arrays[0].shape[: arrays[0].ndim - len(entry.inputs[0].shape)]
         types = [jax.ShapeDtypeStruct(batch + shape, self._module.dtype) for _, shape in entry.outputs]

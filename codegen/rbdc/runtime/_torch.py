@@ -49,7 +49,6 @@ class TorchFunctions(Functions):
         self._dtype = getattr(torch, module.dtype.name)
 
     def _register(self, name: str) -> None:
-        """Make a function, and the functions of its derivatives, operators of PyTorch."""
         if name in self._overloads:
             return
         self._define(name)

@@ -165,7 +165,6 @@ def _kernel_call(
 
 
 def _absent(p: Parameter, lanes: int, scalar: ScalarType) -> str:
-    """Return the entries that replace an omitted input, each repeated once for each lane."""
     values = [x for x in p.absent for _ in range(lanes)] if any(p.absent) else [0.0]
     return ", ".join(map(scalar.literal, values))
 

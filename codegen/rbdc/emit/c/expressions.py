@@ -298,7 +298,6 @@ class StatementWriter:
         return f"{first} {operation.spelling} {self._operand(right, precedence, number)}"
 
     def _call(self, value: Value, number: int) -> str:
-        """Return the call of an elementary function; the offset of an angle is added to the angle."""
         operation = value.operation
         if operation.is_trigonometric:
             arguments = " + ".join(self._operand(k, Precedence.SUM, number) for k in value.arguments)
@@ -309,7 +308,6 @@ class StatementWriter:
         return f"{function}({arguments})"
 
     def _choice(self, value: Value, number: int) -> str:
-        """Return the expression that chooses one of two numbers; in lanes it uses masks."""
         if value.width == 1:
             condition, then, otherwise = (self._operand(k, 0, number) for k in value.arguments)
             return f"{condition} ? {then} : {otherwise}"

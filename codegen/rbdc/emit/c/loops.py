@@ -147,7 +147,6 @@ def _steps(nest: LoopNest) -> Iterator[Step]:
 
 
 def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[FilePart]:
-    """Yield the functions that store single lanes."""
     outputs = [(array, step.places[array.name]) for step in _steps(nest) for array in step.program.outputs]
     kinds = {
         (array.width, array.adds) for array, at in outputs if at.count is not None or at.lane_stride != 1
