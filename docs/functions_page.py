@@ -369,7 +369,7 @@ def _sources(function: Function, sources: dict[str, str]) -> Iterator[str]:
         if (of := function.chain.of) in entries():
             yield f"Source: the reference of [`{of}`](#{of}), differentiated with dual numbers."
             return
-        function, ending = function.chain.function, " Its results are differentiated with dual numbers."
+        function, ending = function.chain.function, " These results are differentiated with dual numbers."
     module, name = function.references[function.oracle or next(iter(function.references))].split(":")
     home = import_module(f".{module.lstrip('.')}", HOME)
     text = _plain(_head(inspect.getdoc(home) or ""))

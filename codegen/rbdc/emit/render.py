@@ -24,8 +24,8 @@ _ENVIRONMENT.globals["version"] = VERSION
 
 
 def render(template: str, **context: Any) -> str:
-    """Return the text of a template. It receives plain data and rbdc's version, and only lays them out. In
-    HTML every value is escaped unless the template marks it as markup.
+    """Return the text of a template. The template receives plain data and rbdc's version, and only lays them
+    out. In HTML every value is escaped unless the template marks it as markup.
     """
     return _ENVIRONMENT.get_template(template).render(context)
 

@@ -61,7 +61,7 @@ def _functions_of(model: Problem, families: Sequence[Family]) -> Mapping[str, Fu
 
 
 def _chained(model: Problem, functions: Mapping[str, Function]) -> dict[str, Function]:
-    """Return the functions with the records of the functions that their chain rules differentiate. If joints
+    """Return the functions; each chain rule gets the record of the function that it differentiates. If joints
     follow others along curves, all records are those for curves.
     """
     resolved: dict[str, Function] = {}

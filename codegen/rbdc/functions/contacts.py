@@ -149,7 +149,7 @@ SOLVED = ("constrained_dynamics", "impulse_dynamics")
 BY_NAME = ("contact_space_inertia", "contact_space")
 """Functions that no preset has."""
 LOOPED = ("constrained_dynamics",)
-"""Functions with a rolled form."""
+"""Functions that can be generated as loops."""
 MOST_ROWS = 128
 """Largest size of the matrix that loops factorise: degrees of freedom plus rows of contacts. It needs 128 KB
 of stack.

@@ -48,7 +48,7 @@ class ScalarType:
 
     @property
     def lanes(self) -> int:
-        """Samples of a block: the number that the longest register holds."""
+        """Number of samples of a block: as many as the longest register holds."""
         return REGISTERS[-1] // self.size
 
     def widths(self, register: int) -> tuple[int, ...]:
@@ -124,7 +124,7 @@ class ScalarType:
 DOUBLE = ScalarType("double", "math.h", "", "", 8, "float64", "long long", 52)
 FLOAT = ScalarType("float", "math.h", "", "f", 4, "float32", "int", 23)
 COMPLEX = ScalarType("double _Complex", "complex.h", "c", "", 16, "complex128", "", 52)
-"""Type of complex-step differentiation: no comparisons and no atan2."""
+"""Type for complex-step differentiation, without comparisons and atan2."""
 
 
 Precision = Literal["float64", "float32"]

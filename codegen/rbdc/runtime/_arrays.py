@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating[Any]]
 
 CACHED = 16 << 20
-"""Bytes of results of one call of the C code above which results are written past the caches. Most results
-would not stay in the caches, and a cached write reads each line first.
+"""Largest number of bytes of results that a call of the C code writes through the caches. More results are
+written past the caches: most would not stay in the caches, and a cached write reads each line first.
 """
 
 

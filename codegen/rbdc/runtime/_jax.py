@@ -1,7 +1,7 @@
 """The functions of a module for JAX, with derivatives from the module's own functions. This file is copied
 into each generated package and needs JAX, and the handlers of the target `jax`.
 
-A function is a foreign function call of XLA inside a `jax.custom_jvp`. Its rule contracts the matrices of
+A function is a foreign function call of XLA inside a `jax.custom_jvp`. The rule contracts the matrices of
 derivatives with the directions; JAX transposes it for reverse mode. Derivatives of these matrices come from
 the functions of second derivatives. JAX's own operations normalise configurations first.
 """
@@ -92,7 +92,7 @@ class JaxFunctions(Functions):
 
     def _call(self, name: str, place: Place, mode: str = "jvp") -> _Call:
         """Return the function with its derivatives, for unit configurations and arrays with the same
-        batch.
+        batch dimensions.
         """
         key = (name, place, mode)
         if key not in self._calls:

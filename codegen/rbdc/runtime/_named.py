@@ -59,7 +59,7 @@ def _library(framework: str) -> Path:
 
 
 class Module(ModuleType):
-    """A generated module. It pickles as a handle and has a readable representation."""
+    """A generated module, which pickles as a handle and has a readable representation."""
 
     def __repr__(self) -> str:
         sizes = f"nq {self.nq}, nv {self.nv}, {self.dtype}, {self.variant}"

@@ -199,12 +199,12 @@ class Entry(Named):
         if layout == "samples":
             return self.call(arguments, out, num_threads, extra)
         if self._thread_count(num_threads) != 1:
-            remedy = "blocks run in one thread; pass parts of them from several threads"
+            remedy = "blocks run in one thread; call it with parts of the blocks in several threads"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
         if layout != "lanes":
             raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
         if self._lanes is None:
-            remedy = "this module was built without lanes for it; pass samples (..., n)"
+            remedy = "this module was built without lanes for this function; pass samples (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
         blocks = None
         for k, (x, taken) in enumerate(zip(arguments, self.inputs, strict=True)):

@@ -40,7 +40,7 @@ class Blocks:
 
         call: the line that fills the blocks.
         bow: for each input, the array of the derivatives of a resulting configuration in its tangent space.
-            Second derivatives of the configuration's entries are added. Empty if there is no such result.
+            Second derivatives of the configuration's entries are added. Empty if no configuration results.
         """
         where = dict(zip(self.every, places, strict=True))
         bent = [

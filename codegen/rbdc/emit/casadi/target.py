@@ -150,7 +150,7 @@ def _chart_functions(robot: str, model: Problem, *, twice: bool, pulls: bool, bo
         bent = {place: x for place, x in sorted(by_place.items()) if not is_zero(x)}
         bend = from_casadi("bend", inputs, [("to", [*bent.values()])])
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
-        title = "Add the derivatives of the row from `entries` by q, one row for each entry of q."
+        title = "Add the derivatives, by q, of the row from `entries`: one row for each entry of q."
         functions.append(_function(robot, title, replace(bend, outputs=(added,))))
     return functions + (_of_results(robot, model, bows=bows) if pulls else [])
 
@@ -165,14 +165,14 @@ def _of_results(robot: str, model: Problem, *, bows: bool) -> list[CFunction]:
     u, row, v = (symbols(*size) for size in (("u", model.nq), ("row", model.nq), ("v", model.nv)))
     inputs, rates = [("u", u), ("row", row)], configuration_rate(model, u, v)
     (pulled,) = jacobian([dot(row, rates)], v)
-    title = "Convert a row of derivatives by the entries of a unit q to one in the tangent space."
+    title = "Convert a row of derivatives by the entries of a unit q to a row in the tangent space."
     functions = [_function(robot, title, from_casadi("tangent_of", inputs, [("to", pulled)]))]
     if bows:
         (slope,) = jacobian([0.5 * dot(row, derivative_along(rates, u, rates))], v)
         bent = {k: x for k, x in enumerate(flat(jacobian(slope, v))) if not is_zero(x)}
         program = from_casadi("bow_of", inputs, [("to", [*bent.values()])])
         added = ArgumentArray("to", len(bent), output_indices=tuple(bent), adds=True)
-        title = "Add the second derivatives of a row times q along two velocities (NV, NV)."
+        title = "Add the second derivatives of row . q along pairs of velocities (NV, NV)."
         functions.append(_function(robot, title, replace(program, outputs=(added,))))
     return functions
 
