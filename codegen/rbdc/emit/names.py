@@ -127,5 +127,7 @@ def comment(text: str) -> str:
 
 
 def docstring(text: str) -> str:
-    """Return text for a Python docstring in three double quotes. Checked: Python reads it as the text."""
+    """Return text for a Python docstring in three double quotes. Checked: Python reads the result as the
+    text.
+    """
     return comment(text).replace('"', r"\x22")

@@ -190,7 +190,7 @@ def contacts(model: Problem) -> list[Function]:
 def inputs_of_contacts(model: Problem) -> list[Parameter]:
     """Return the inputs that only functions of contacts have."""
     count, world, rows = len(model.contacts), len(with_the_world(model)), (total_rows(model),)
-    meaning = "where each contact with the world is held, x y z qx qy qz qw (m, unit quaternions)"
+    meaning = "placement that each contact with the world holds, x y z qx qy qz qw (m, unit quaternions)"
     target = Parameter("target", (world, 7), meaning, Kind.PLACEMENTS, True, (*[0.0] * 6, 1.0) * world)
     return [
         Parameter(

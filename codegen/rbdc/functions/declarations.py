@@ -1,5 +1,5 @@
-"""Declarations as data. One object prints the C declaration, the cffi cdef, the stub and the docstring, so
-they always agree.
+"""Declarations of functions as data. One object prints the C declaration, the cffi cdef, the stub and the
+docstring of a function, so these always agree.
 """
 
 from __future__ import annotations

@@ -193,7 +193,9 @@ def identification(model: Problem) -> list[Function]:
 
 
 def _moved(model: Problem) -> Function:
-    """Return the record of the map of parameters between frames; it is linear, so their kind is weights."""
+    """Return the record of the map of parameters between frames; it is linear, so parameters have the kind of
+    weights.
+    """
     of_body = "m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz about the origin of the body's frame (kg, m)"
     placed = "placement of the body's frame in the other frame, x y z qx qy qz qw (m, unit quaternion)"
     inertial = Parameter("inertial_parameters", (10,), of_body, Kind.WEIGHTS)

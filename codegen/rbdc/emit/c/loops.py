@@ -161,7 +161,7 @@ def _puts(nest: LoopNest, scalar: ScalarType) -> Iterator[FilePart]:
             "}",
         ]
         lines += [f"if (count > {lane}) to[{lane} * apart] {sign} (*x)[{lane}];" for lane in range(lanes)]
-        about = f"/* {name} the first `count` lanes of a vector, `apart` numbers apart */"
+        about = f"/* {name} the first `count` lanes of x into entries of `to`, `apart` numbers apart */"
         yield _function_part([about, head], [], [_INDENT + line for line in lines])
 
 
