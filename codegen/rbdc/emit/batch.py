@@ -78,7 +78,6 @@ def _add_batch(source: FunctionSource, robot: str, plan: BatchPlan) -> None:
 
 
 def _where(widths: Mapping[int, int]) -> dict[int, str]:
-    """Return the preprocessor condition for each width of kernels; "" if there is only one."""
     registers = dict[int, list[str]]()
     for register, width in sorted(widths.items(), reverse=True):
         registers.setdefault(width, []).append(_WHERE[register])

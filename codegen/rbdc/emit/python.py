@@ -51,7 +51,6 @@ def render_python(package: Package, declarations: Sequence[FunctionDeclaration])
 
 
 def _support() -> dict[str, str]:
-    """Return the modules of `rbdc.runtime` that packages copy: those with a private name."""
     private = (file for file in files("rbdc.runtime").iterdir() if fnmatch(file.name, "_[a-z]*.py"))
     return {file.name: file.read_text("utf-8") for file in sorted(private, key=lambda file: file.name)}
 
