@@ -1,14 +1,15 @@
-"""Conversion of states between a module and MuJoCo or Pinocchio. It is copied into each generated package and
-needs NumPy only.
+"""Conversion of states between a module and MuJoCo or Pinocchio. This file is copied into each generated
+package and needs NumPy only.
 
 All functions take the joints in the module's order. MuJoCo stores the real part of quaternions first. For a
-free joint it uses linear velocity and force in the world's axes. With R the rotation of its body and w its
-angular velocity
+free joint MuJoCo uses linear velocity and force in the world's axes. With the rotation R and the angular
+velocity w of the joint's body
 
     v_mujoco = R v,     a_mujoco = R (a + w x v),     f_mujoco = R f
 
 Pinocchio stores cosine and sine of a continuous joint. MuJoCo and Pinocchio have entries for joints that
-follow others: multiplier q + offset. Their forces are mapped to the leader.
+follow others: multiplier q + offset, with the q of the joint that they follow, the leader. Forces of
+followers are mapped to the leader.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Joint(NamedTuple):
     higher: tuple[float, ...] | None = ()
 
     def curve(self, leader: Array, derivative: int) -> Any:
-        """Return q as a function of the leader's, or its first or second derivative."""
+        """Return q for the leader's q, or the first or second derivative of this function."""
         if self.higher is None:
             raise ValueError(
                 f"{self.name} follows a joint through a closed loop: convert the result of `expand`"
@@ -76,7 +77,7 @@ class State(NamedTuple):
     forced: bool
 
     def taken(self, q: Sequence[int], v: Sequence[int]) -> State:
-        """Return the state with these entries only."""
+        """Return the state with the entries `q` of its q and the entries `v` of its vectors only."""
         return self._replace(q=np.take(self.q, q, -1), vectors=np.take(self.vectors, v, -1))
 
     def given(self) -> Any:
@@ -139,7 +140,9 @@ class Converter:
         acceleration without velocity.
         """
         if a is not None and v is None:
-            raise ValueError("give the velocity with the acceleration: a free joint's depends on both")
+            raise ValueError(
+                "give the velocity with the acceleration: a free joint's acceleration depends on its velocity"
+            )
         if q is None:
             raise ValueError("q is missing: the conversion of vectors depends on the configuration")
         arrays = []
@@ -156,7 +159,7 @@ class Converter:
 
     def _expanded(self, q: Any, v: Any, a: Any, tau: Any) -> State:
         """Return the module's state with entries for every joint. A follower's entries are computed from its
-        leader's, except the force: the leader has all of it.
+        leader's; its force is 0, because the leader carries it.
         """
         own = self._state(q, v, a, tau, self.nq, self.nv)
         state = own.taken(self._q_of, self._v_of)
@@ -182,7 +185,7 @@ class Converter:
 
     def _turned(self, state: State, back: bool) -> State:
         """Rotate, in place, the linear parts of free joints' vectors from body axes to world axes, and
-        convert accelerations of motions to those of points; or convert back.
+        convert spatial accelerations to accelerations of points; or convert back.
         """
         for joint, at_q, at_v in self._places:
             if joint.kind not in ("scalar", "continuous", *_ORDERS):

@@ -1,7 +1,7 @@
-"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch). It says which function computes
-the derivatives of which function, how derivatives are applied to the frameworks' arrays, and how
-configurations change by their entries and in the tangent space. It is copied into each generated package and
-needs Python alone.
+"""Derivatives of a module for frameworks that differentiate (JAX, PyTorch). This module says which function
+computes the derivatives of which function, how derivatives are applied to the frameworks' arrays, and how
+configurations change by their entries and in the tangent space. This file is copied into each generated
+package and needs Python alone.
 
 Frameworks differentiate by all nq entries of q. They differentiate f(q / |q|): quaternions, and the cosine
 and sine of a planar joint, are normalised first. So f(q) and its derivatives are defined off the unit sphere
@@ -25,17 +25,18 @@ class Differential(NamedTuple):
     """Names of the functions that compute the derivatives of a function's outputs; "" where there is none.
 
     first: function whose outputs are the derivatives of each output by each required input, in their order.
-        An input that the function lacks counts as zero.
+        Inputs of `first` that the function lacks are zero.
     weighted: function that multiplies these derivatives by weights of each output from the left.
-    second: function of second derivatives, arranged as those of inverse dynamics: by q and v. Only functions
-        of one output have it.
-    inverse: whether the function solves inverse dynamics for its last input.
+    second: function of second derivatives, arranged like `rnea_second_derivatives`. Only functions of one
+        output have it.
+    inverse: whether the function solves inverse dynamics; then `second` differentiates inverse dynamics.
     configuration: whether the first output is a configuration; then `first` has its derivatives in the
         tangent space.
     forces: function whose result is the effect of external forces.
     through: input to which that effect is added, or output from which it is subtracted.
-    alone: function of the function's derivatives alone; it replaces `first` if that was not built.
-    parameters: function that multiplies derivatives by all inertial parameters by weights of the output.
+    alone: function that computes only the derivatives of this function; it replaces `first` if `first` was
+        not built.
+    parameters: function that multiplies weights of the output by derivatives in all inertial parameters.
     hessian: function with the blocks of the Hessian of weighted outputs, `hessian_ab` by inputs a and b; a
         block that it lacks is zero. It replaces `second`.
     """
@@ -83,8 +84,8 @@ class Known:
         return next(((name, d) for name, d in found if first and d.first == first and d.second), None)
 
     def rows(self, first: str) -> str:
-        """Return the function whose derivatives, with unit weights, are those of the rows of derivatives; ""
-        if there is none.
+        """Return the function of weighted sums of the rows that `first` computes, if its derivatives were
+        built, otherwise "". The derivatives of sums with unit weights are the derivatives of the rows.
         """
         found = (d.weighted for d in self._built.values() if d.first == first)
         return next((weighted for weighted in found if self[weighted].first), "")
@@ -128,14 +129,13 @@ class Known:
 
 
 class Solution(NamedTuple):
-    """Derivatives of forward dynamics from those of inverse dynamics, at the acceleration that forward
-    dynamics
-    returns: dF = -F_tau (dG + dM F).
+    """The derivatives F of forward dynamics, whose changes follow from those of the derivatives G = (G_q,
+    G_v, M) of inverse dynamics at the same acceleration: dF = -F_tau (dG + dM F).
 
-    by_q, by_v, by_tau: derivatives F_q, F_v and F_tau of forward dynamics.
+    by_q, by_v, by_tau: F_q, F_v and F_tau.
 
-    G stands for the derivatives G_q, G_v and M of inverse dynamics. `steps` and `weights` turn arguments of F
-    into those of G; `changes` and `gradients` turn results of G into those of F.
+    `steps` and `weights` turn arguments for F into those for G; `changes` and `gradients` turn results for G
+    into those for F.
     """
 
     by_q: Any
@@ -166,7 +166,7 @@ class Solution(NamedTuple):
 
 
 def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
-    """Multiply the derivatives (..., *own, n) of a result by a change of an input with n entries."""
+    """Multiply the derivatives (..., *own, n) of a result of shape `own` by a change (..., n) of an input."""
     batch = J.shape[: J.ndim - len(own) - 1]
     return (J.reshape((*batch, prod(own), J.shape[-1])) @ dx.reshape((*batch, J.shape[-1], 1))).reshape(
         (*batch, *own)
@@ -174,8 +174,8 @@ def changed(J: Any, dx: Any, own: tuple[int, ...]) -> Any:
 
 
 def weighted(J: Any, g: Any, own: tuple[int, ...]) -> Any:
-    """Multiply weights `g` (..., *own) of a result by its derivatives with respect to an input of n entries;
-    (..., n).
+    """Return the product (..., n) of weights `g` (..., *own) of a result and the result's derivatives J with
+    respect to an input of n entries.
     """
     batch = J.shape[: J.ndim - len(own) - 1]
     row = g.reshape((*batch, 1, prod(own))) @ J.reshape((*batch, prod(own), J.shape[-1]))
@@ -246,7 +246,7 @@ class Chart:
         self._flat = all(part.kind == "vector" for part in self._parts)
         for part in self._parts:
             if part.kind not in KINDS:
-                raise NotImplementedError(f"no derivatives by the configuration of a {part.kind} joint")
+                raise NotImplementedError(f"no derivatives with respect to q of a {part.kind} joint")
 
     def unit(self, q: Any) -> Any:
         """Return q with unit quaternions, cosines and sines."""
@@ -257,18 +257,20 @@ class Chart:
         return self._each(lambda part: part.to_tangent(q, dq, 2.0, self._operations), dq)
 
     def covector(self, q: Any, g: Any) -> Any:
-        """Map the gradient g by tangent vectors to the gradient (..., nq) by the entries of a unit q."""
+        """Map the gradient g with respect to tangent vectors to the gradient (..., nq) with respect to the
+        entries of a unit q.
+        """
         return self._each(lambda part: part.to_entries(q, g, 2.0, self._operations), g)
 
     def change(self, q: Any, v: Any) -> Any:
-        """Return the change of the entries of a unit q (..., nq) along a tangent vector. For quaternions it
-        is half of q o v; `covector` has four times that.
+        """Return the change (..., nq) of the entries of a unit q along a tangent vector. For quaternions it
+        is (q o v) / 2 with the quaternion product o.
         """
         return self._each(lambda part: part.to_entries(q, v, 0.5, self._operations), v)
 
     def direction(self, q: Any, g: Any) -> Any:
-        """Map the gradient g by the entries of a unit q to the gradient (..., nv) by tangent vectors: the
-        transpose of `change`.
+        """Map the gradient g with respect to the entries of a unit q to the gradient (..., nv) with respect
+        to tangent vectors: the transpose of `change`.
         """
         return self._each(lambda part: part.to_tangent(q, g, 0.5, self._operations), g)
 

@@ -1,6 +1,6 @@
 """Functions of a module for frameworks that differentiate (JAX, PyTorch): their arguments, and derivatives by
-the module's own functions, forward and in reverse. It is copied into each generated package and needs NumPy
-alone.
+the module's own functions, forward and in reverse. This file is copied into each generated package and needs
+NumPy alone.
 """
 
 from __future__ import annotations
@@ -70,7 +70,6 @@ class Functions:
         return made
 
     def _called(self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """Call a function; return its result, or the tuple of its results."""
         if mode not in self.modes:
             raise ValueError(f"{name}: mode: {mode!r} is neither {' nor '.join(map(repr, self.modes))}")
         arrays, place, less = self._given(name, mode, positional, named)
@@ -107,7 +106,7 @@ class Functions:
         self, name: str, mode: str, positional: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[list[Any], Place, Any]:
         """Return the arrays of a call, its frame and reference, and the array to subtract from its result, or
-        None. External forces with derivatives enter as torques.
+        None. External forces enter as torques if the derivatives of these torques were built.
         """
         bound, place = self._bound(name, positional, named)
         inputs = self._entry(name).inputs
@@ -204,14 +203,14 @@ class Functions:
         return [spec for spec in self._entry(name).inputs if not spec.optional and spec.name != PARAMETERS]
 
     def _parameter_gradient(self, name: str, arrays: Sequence[Any], weights: Any) -> Any:
-        """Return the gradient of the weighted result by the run-time inertial parameters (..., 10 rows)."""
+        """Return the gradient of the weighted result by the run-time inertial parameters (..., 10 * rows)."""
         products = self._known[name].parameters or self._known.refuse_input(name, PARAMETERS)
         (own,) = self._weights(name, products)
         given = self._arranged(name, products, arrays, **{own: weights})
         return self._rows_of(self._results(products, (), given, "vjp")[0])
 
     def _by_parameters(self, name: str, arrays: Sequence[Any]) -> Any:
-        """Return the derivatives by the run-time inertial parameters (..., nv, 10 rows)."""
+        """Return the derivatives by the run-time inertial parameters (..., nv, 10 * rows)."""
         products = self._known[name].parameters or self._known.refuse_input(name, PARAMETERS)
         given = self._with_unit_weights(name, products, arrays)
         return self._rows_of(self._results(products, (), given, "jvp")[0])
@@ -266,8 +265,8 @@ class Functions:
     def _jacobians_of_rows(
         self, name: str, products: str, arrays: Sequence[Any], mode: str
     ) -> list[Sequence[Any]]:
-        """Return the derivatives of matrices of derivatives, row by row: those of the products with unit
-        weights.
+        """Return the derivatives of matrices of derivatives, row by row, as the derivatives of the products
+        with unit weights.
         """
         inputs = self._entry(name).inputs
         given = self._with_unit_weights(name, products, arrays)
@@ -293,7 +292,6 @@ class Functions:
         return self._arranged(name, products, wide, **{weights: each_row(units, (rows,))})
 
     def _solution(self, name: str, place: Place, arrays: Sequence[Any], mode: str) -> Solution | None:
-        """Return the derivatives of forward dynamics if the function computes them, otherwise None."""
         twice = self._known.second(name)
         if self._known[name].first or twice is None or not twice[1].inverse:
             return None
@@ -381,7 +379,7 @@ class Functions:
         return [self._or_default(spec, given.get(spec.name)) for spec in entry.inputs[: last + 1]], place
 
     def _or_default(self, spec: Any, x: Any) -> Any:
-        """Return an array, or the default of an omitted optional one if a later one is there."""
+        """Return the array, or the default of an omitted input that precedes one that was passed."""
         if x is not None:
             return x
         absent = self._module._DEFAULTS.get(spec.name)

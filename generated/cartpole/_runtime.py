@@ -1,9 +1,10 @@
-"""The NumPy interface of a generated module. It is copied into each generated package and needs NumPy only.
+"""The NumPy interface of a generated module. This file is copied into each generated package and needs NumPy
+only.
 
 A call checks its arguments, passes pointers to the arrays to the C function, and returns new arrays (or fills
-`out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Others are
-converted if that loses nothing. Leading dimensions broadcast as in NumPy. The C code keeps no state and cffi
-releases the GIL around it: calls from many threads are safe, and one call can use several threads.
+`out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Other
+arrays are converted if no value changes. Leading dimensions broadcast as in NumPy. The C code keeps no state
+and cffi releases the GIL around it: calls from many threads are safe, and one call can use several threads.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ Output = tuple[str, tuple[int, ...]]
 REFERENCES = ("LOCAL", "WORLD", "LOCAL_WORLD_ALIGNED")
 _C_TYPES = {"float64": "double", "float32": "float"}
 CHECKED = 128 << 10
-"""Bytes of inputs that are used and then checked. They fit into the second-level cache; pieces that fit into
-the first-level cache are too short for a call of the C code.
+"""Bytes of inputs that the C code uses and then checks at a time. They fit into the second-level cache;
+inputs that fit into the first-level cache would be too few for a call of the C code.
 """
 PIECE = 64 << 20
-"""Bytes in and out of one call of the C code. They are enough to hide the cost of the call and to write
-results past the caches (`emit.batch`), and few enough for copies and for Ctrl-C.
+"""Bytes of inputs and results of one call of the C code. They are enough to hide the cost of the call and to
+write results past the caches (`emit.batch`), and few enough to keep copies small and to notice Ctrl-C.
 """
 _ONE = 1
 
@@ -39,7 +40,7 @@ class _Refused(Exception):
     """An input has entries that are not finite, or vectors that are not of unit length."""
 
 
-# Stand-ins for the functions of the extension that check.
+# These two functions replace the checking functions of the extension.
 def _passed(*_: Any) -> int:
     return 0
 
@@ -50,7 +51,9 @@ def _unchecked(_spec: Any, single: Any, batch: Any, count: int, _piece: int, *ar
 
 
 class Entry(Named):
-    """One function of the module, called with the tuple of its array arguments. prefix: begins its C name."""
+    """One function of the module, called with the tuple of its array arguments. prefix: beginning of its
+    name in C.
+    """
 
     def __init__(
         self,
@@ -100,7 +103,7 @@ class Entry(Named):
         return bool(self._frames)
 
     def arrays(self) -> tuple[str, str]:
-        """Return the shapes of what the function takes and returns, without batch dimensions."""
+        """Return the arguments and the results, as names with shapes without batch dimensions."""
         required, optional = ([x for x in self.inputs if x.optional is kind] for kind in (False, True))
         place = [*("frame", "other")[: self._places - 1], "reference"] if self._frames else []
         takes = [f"{x.name} {x.shape}" for x in required] + place
@@ -108,7 +111,7 @@ class Entry(Named):
         return ", ".join(takes), ", ".join(f"{name} {shape}" for name, shape in self.outputs)
 
     def refuse_pair(self, where: str) -> None:
-        """Raise AttributeError for a function of two frames: frameworks do not have them."""
+        """Raise AttributeError for a function of two frames: frameworks have no such functions."""
         if self._places > 2:
             remedy = "call the function of the module, or subtract the frame_jacobian of both in WORLD"
             raise AttributeError(f"{where} has no {self._name!r}, which takes two frames: {remedy}")
@@ -187,7 +190,7 @@ class Entry(Named):
     def lanes(
         self, arguments: tuple[Any, ...], layout: Any, out: Any, num_threads: Any, extra: tuple[int, ...] = ()
     ) -> Any:
-        """Call on blocks of samples: arrays (blocks, ..., 8), never copied. extra: result of `place`.
+        """Call on blocks of samples: arrays (blocks, ..., lanes), never copied. extra: result of `place`.
 
         If `layout` is not "lanes", call it on samples, or refuse an unknown layout.
         """
@@ -196,12 +199,12 @@ class Entry(Named):
         if layout == "samples":
             return self.call(arguments, out, num_threads, extra)
         if self._thread_count(num_threads) != 1:
-            remedy = "blocks run in one thread; pass parts of them from several threads"
+            remedy = "blocks run in one thread; call it with parts of the blocks in several threads"
             raise ValueError(f"{self._name}: num_threads: {num_threads!r} with layout={layout!r}: {remedy}")
         if layout != "lanes":
             raise ValueError(f"{self._name}: layout: {layout!r} is neither 'samples' nor 'lanes'")
         if self._lanes is None:
-            remedy = "this module was built without lanes for it; pass samples (..., n)"
+            remedy = "this module was built without lanes for this function; pass samples (..., n)"
             raise ValueError(f"{self._name}: layout: {remedy}")
         blocks = None
         for k, (x, taken) in enumerate(zip(arguments, self.inputs, strict=True)):
@@ -301,7 +304,7 @@ class Entry(Named):
             raise _Refused
 
     def _refuses(self, count: int, checked: int, given: Sequence[Any]) -> int:
-        """Compute samples and return whether inputs were refused; then the results are worthless.
+        """Compute samples and return whether inputs were refused; then the results are undefined.
 
         checked: number of samples to compute and then check at a time; 0 checks all samples first.
         """
@@ -322,7 +325,6 @@ class Entry(Named):
         return count
 
     def _refuse_entries(self, arrays: Sequence[Array | None]) -> NoReturn:
-        """Raise the exception for the first input that the extension refuses."""
         for x, taken in zip(arrays, self.inputs, strict=True):
             if x is not None:
                 taken.check_entries(x)

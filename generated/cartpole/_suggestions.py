@@ -1,4 +1,4 @@
-"""Suggestions for unknown names in messages. It is copied into each generated package."""
+"""Suggestions for unknown names in messages. This file is copied into each generated package."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ MOST, FEW = 30, 8
 def alike(name: object, known: Iterable[str]) -> list[str]:
     """Return at most three known names that are similar to this one, the most similar first.
 
-    Names are compared by difflib without regard to case; a name is also similar if one contains the other:
-    "hand", "panda_hand".
+    difflib compares names without regard to case. If it finds none, known names that contain the name are
+    similar: "panda_hand" for "hand".
     """
     from difflib import get_close_matches
 

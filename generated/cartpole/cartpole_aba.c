@@ -21,10 +21,10 @@ static void cartpole_aba_without_fext(const double *restrict q, const double *re
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
@@ -48,7 +48,7 @@ static void cartpole_aba_with_fext(const double *restrict q, const double *restr
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t7 = v[1] * v[1];
 
     /* pole: tau = S^T f */
@@ -57,7 +57,7 @@ static void cartpole_aba_with_fext(const double *restrict q, const double *restr
     /* pole: f_parent = f_parent + X* f */
     const double t20 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t7);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t20;
     const double moving_1 = tau[1] + t11;
 

@@ -21,10 +21,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
@@ -45,7 +45,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t7 = v[1] * v[1];
 
     /* pole: tau = S^T f */
@@ -54,7 +54,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 t20 = fext[0] + cos_q1 * fext[6] + sin_q1 * (fext[8] + 0.05 * t7);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const cartpole_vector8 moving_0 = tau[0] + t20;
     const cartpole_vector8 moving_1 = tau[1] + t11;
 
@@ -68,7 +68,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_kernel
 /* index of each entry of ddq among the results */
 static const unsigned short ddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_aba_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict ddq)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -83,7 +83,7 @@ static inline int cartpole_aba_block(const cartpole_lanes8 *restrict q, const ca
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];

@@ -21,19 +21,19 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + sin_q1 * f1_fy;
     const double moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
-    /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t19 = cos_q1 * 0.04878048780487806;
     const double t24 = 1.0 / (1.1 - M1_0 * t19);
     const double m0_az = (moving_0 - moving_1 * t19) * t24;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
     /* pole: more of F */
@@ -47,10 +47,10 @@ static void cartpole_aba_vjp_without_fext(const double *restrict q, const double
     const double tau1_bar = 0.9756097560975611 * w[1] - t19 * tau0_bar;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t39 = sin_q1 * tau0_bar;
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     w_ddq_dv[1] = v[1] * (0.05 * t39) * 2.0;
     const double m1_bar_ax = 0.05 * tau1_bar;
 
@@ -76,7 +76,7 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const double M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t9 = v[1] * v[1];
 
     /* pole: tau = S^T f */
@@ -86,16 +86,16 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     const double t17 = fext[8] + 0.05 * t9;
     const double t22 = fext[0] + cos_q1 * fext[6] + sin_q1 * t17;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t22;
     const double moving_1 = tau[1] + t13;
 
-    /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t28 = cos_q1 * 0.04878048780487806;
     const double t33 = 1.0 / (1.1 - M1_0 * t28);
     const double m0_az = (moving_0 - moving_1 * t28) * t33;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
     /* pole: more of f_parent */
@@ -109,10 +109,10 @@ static void cartpole_aba_vjp_with_fext(const double *restrict q, const double *r
     const double tau1_bar = 0.9756097560975611 * w[1] - t28 * tau0_bar;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t49 = sin_q1 * tau0_bar;
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     w_ddq_dv[1] = v[1] * (0.05 * t49) * 2.0;
     const double m1_bar_ax = 0.05 * tau1_bar;
 

@@ -21,19 +21,19 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_vjp_ke
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const cartpole_vector8 moving_0 = tau[0] + sin_q1 * f1_fy;
     const cartpole_vector8 moving_1 = tau[1] + sin_q1 * 0.49050000000000005;
 
-    /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 t19 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t24 = 1.0 / (1.1 - M1_0 * t19);
     const cartpole_vector8 m0_az = (moving_0 - moving_1 * t19) * t24;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t19 * m0_az;
 
     /* pole: more of F */
@@ -47,10 +47,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_vjp_ke
     const cartpole_vector8 tau1_bar = 0.9756097560975611 * w[1] - t19 * tau0_bar;
     results[4] = tau1_bar;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t39 = sin_q1 * tau0_bar;
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     results[2] = v[1] * (0.05 * t39) * 2.0;
     const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
@@ -73,7 +73,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_vjp_ke
     /* cart: IC = I + sum of X* IC_child X: composite inertia */
     const cartpole_vector8 M1_0 = cos_q1 * 0.05;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t9 = v[1] * v[1];
 
     /* pole: tau = S^T f */
@@ -83,16 +83,16 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_vjp_ke
     const cartpole_vector8 t17 = fext[8] + 0.05 * t9;
     const cartpole_vector8 t22 = fext[0] + cos_q1 * fext[6] + sin_q1 * t17;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const cartpole_vector8 moving_0 = tau[0] + t22;
     const cartpole_vector8 moving_1 = tau[1] + t13;
 
-    /* cart: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 t28 = cos_q1 * 0.04878048780487806;
     const cartpole_vector8 t33 = 1.0 / (1.1 - M1_0 * t28);
     const cartpole_vector8 m0_az = (moving_0 - moving_1 * t28) * t33;
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_dwz = moving_1 * 0.9756097560975611 - t28 * m0_az;
 
     /* pole: more of f_parent */
@@ -106,10 +106,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_aba_vjp_ke
     const cartpole_vector8 tau1_bar = 0.9756097560975611 * w[1] - t28 * tau0_bar;
     results[4] = tau1_bar;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t49 = sin_q1 * tau0_bar;
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     results[2] = v[1] * (0.05 * t49) * 2.0;
     const cartpole_vector8 m1_bar_ax = 0.05 * tau1_bar;
 
@@ -131,7 +131,7 @@ static const unsigned short w_ddq_dv_places[] = {0, 2, 0, 0, 0, 0, 0, 0};
 /* index of each entry of w_ddq_dtau among the results */
 static const unsigned short w_ddq_dtau_places[] = {3, 4, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_aba_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict tau, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -146,7 +146,7 @@ static inline int cartpole_aba_vjp_block(const cartpole_lanes8 *restrict q, cons
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];

@@ -18,7 +18,7 @@ void cartpole_com_acceleration(const double *restrict q, const double *restrict 
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f2_fx = a[1] * 0.05;
     const double f2_fy = 0.05 * (v[1] * v[1]);
 

@@ -18,7 +18,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_accele
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f2_fx = a[1] * 0.05;
     const cartpole_vector8 f2_fy = 0.05 * (v[1] * v[1]);
 
@@ -38,7 +38,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_accele
 /* index of each entry of acceleration among the results */
 static const unsigned short acceleration_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_com_acceleration_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, cartpole_lanes8 *restrict acceleration)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -49,7 +49,7 @@ static inline int cartpole_com_acceleration_block(const cartpole_lanes8 *restric
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_com_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
 {
     double q_one[2], v_one[2], a_one[2], acceleration_one[3];

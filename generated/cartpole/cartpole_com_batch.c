@@ -32,7 +32,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_kernel
 /* index of each entry of position among the results */
 static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_com_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict position)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -43,7 +43,7 @@ static inline int cartpole_com_block(const cartpole_lanes8 *restrict q, cartpole
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_com_apart(const double *restrict q, double *restrict position)
 {
     double q_one[2], position_one[3];

@@ -34,7 +34,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_com_jacobi
 /* index of each entry of J among the results */
 static const unsigned short J_places[] = {0, 1, 2, 2, 2, 3, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_com_jacobian_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -45,7 +45,7 @@ static inline int cartpole_com_jacobian_block(const cartpole_lanes8 *restrict q,
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_com_jacobian_apart(const double *restrict q, double *restrict J)
 {
     double q_one[2], J_one[6];

@@ -32,7 +32,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_crba_kerne
 /* index of each entry of M among the results */
 static const unsigned short M_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_crba_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -43,7 +43,7 @@ static inline int cartpole_crba_block(const cartpole_lanes8 *restrict q, cartpol
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_crba_apart(const double *restrict q, double *restrict M)
 {
     double q_one[2], M_one[4];

@@ -22,7 +22,7 @@
 #include <string.h>
 
 #if defined(__GNUC__)
-/* limbs, columns or samples side by side: in registers, and in arrays of any alignment */
+/* Vectors of limbs, columns or samples: cartpole_vector... in registers, cartpole_lanes... in arrays of any alignment. */
 typedef double cartpole_vector2 __attribute__((vector_size(16)));
 typedef double cartpole_vector4 __attribute__((vector_size(32)));
 typedef double cartpole_vector8 __attribute__((vector_size(64)));
@@ -39,11 +39,11 @@ typedef double cartpole_lanes8 __attribute__((vector_size(64), aligned(8), may_a
 
 /* Sines and cosines of several angles side by side.
  *
- * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52, and r uses pi/2 in parts, all but the last of
- * 33 bits, so that n times them is exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2;
- * n decides whether they are exchanged and negated. libm computes larger, infinite and NaN angles, and all angles if the compiler has no vectors.
+ * x = n pi/2 + r with |r| <= pi/4: n is rounded by adding 1.5 * 2^52. pi/2 is a sum of parts; all but the last have
+ * 33 bits, so that their products with n are exact up to |x| = 1000000.0. Then sin r = r + r z S(z), cos r = 1 - z/2 + z^2 C(z) with z = r^2;
+ * n decides whether sine and cosine are exchanged and negated. libm computes larger, infinite and NaN angles, and all angles if the compiler has no vectors.
  * Error: below one unit in the last place, or 3e-31 where that is more.
- * For a sum, x + offset if that is not NULL, its rounding error is included.
+ * If `offset` is not NULL, the angles are x + offset, and the rounding error of this sum is compensated.
  */
 
 /* inlined: gcc would call code that is used twice, with the angles in memory, which costs a fifth of the time of an arm's inverse dynamics */
@@ -224,7 +224,7 @@ CARTPOLE_INLINE void cartpole_sincos8(const double *restrict x, const double *re
 #endif
 }
 
-/* the same for one angle, with both polynomials in one vector */
+/* sine and cosine of one angle, with both polynomials in one vector */
 CARTPOLE_INLINE void cartpole_sincos1(const double *restrict x, const double *restrict offset, double *restrict sine, double *restrict cosine)
 {
 #if defined(__GNUC__)
@@ -370,7 +370,7 @@ static inline void cartpole_arctangent8(const double *restrict y, const double *
 #endif
 }
 
-/* of one point */
+/* the angle of one point */
 static inline double cartpole_atan2(double y, double x)
 {
     const double ordinates[2] = {y, y}, abscissas[2] = {x, x};
@@ -382,12 +382,12 @@ static inline double cartpole_atan2(double y, double x)
 /* Functions of an angle for exponentials and logarithms of rotations.
  *
  * Even functions of the angle t: cos(t/2), sin(t/2)/t and (t - sin t)/t^3 are polynomials in u = t^2; t/sin(t/2) and (1 - (t/2) cot(t/2))/t^2
- * are polynomials in x = 1 - cos(t/2), with a cosine of at least 0. Roots and libm compute numbers outside of these ranges, quaternions that are
- * not of unit length, NaN, and all numbers if the compiler has no vectors. Error: below 8e-16 relative; for cos(t/2) absolute; for
+ * are polynomials in x = 1 - cos(t/2), with a cosine of at least 0. Square roots and libm are used outside of these ranges, for quaternions that
+ * are not of unit length, for NaN, and always if the compiler has no vectors. Error: below 8e-16 relative; for cos(t/2) absolute; for
  * (t - sin t)/t^3 relative to 1/6.
  */
 
-/* with roots and libm, and Taylor series near zero */
+/* with square roots, libm, and Taylor series near zero */
 static inline void cartpole_exponential_of_any(double u, double *restrict half_cosine, double *restrict half_sine_ratio, double *restrict cubic_ratio)
 {
     const double t = sqrt(u + 1e-30), c = cos(0.5 * t), ratio = sin(0.5 * t) / t;

@@ -35,7 +35,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_forward_ki
 /* index of each entry of placements among the results */
 static const unsigned short placements_places[] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 3, 1, 4, 2, 1, 0, 1, 1, 5, 1, 3, 1, 1, 1, 1, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_forward_kinematics_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -46,7 +46,7 @@ static inline int cartpole_forward_kinematics_block(const cartpole_lanes8 *restr
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_forward_kinematics_apart(const double *restrict q, double *restrict placements)
 {
     double q_one[2], placements_one[48];

@@ -84,7 +84,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_frame_jaco
 /* index of each entry of J among the results */
 static const unsigned short J_places[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict offset, int frame, int reference, cartpole_lanes8 *restrict J)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -95,7 +95,7 @@ static inline int cartpole_frame_jacobian_block(const cartpole_lanes8 *restrict 
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_frame_jacobian_apart(const double *restrict q, const double *restrict offset, int frame, int reference, double *restrict J)
 {
     double q_one[2], offset_one[7], J_one[12];

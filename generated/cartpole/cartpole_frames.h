@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stddef.h>
 
-/* Type of numbers that differ between samples, and of the same numbers in the caller's arrays: vectors in the files of batches. */
+/* number: type of numbers that differ between samples; entry: their type in the caller's arrays. Both are vectors in the files of batches. */
 #if defined(RBDC_CARTPOLE_BATCH_H)
 typedef cartpole_vector8 number;
 typedef cartpole_lanes8 entry;
@@ -26,7 +26,7 @@ enum { BODIES = 2, DOFS = 2, COLUMNS = 2, FRAMES = 3 };
 extern const int cartpole_frames_first[BODIES + 1];
 #define first_of cartpole_frames_first
 
-/* Entry in v of each degree of freedom, and its factor there (1 except for coupled mimic joints). */
+/* Entry of v that moves each degree of freedom, and the factor of that entry (1 except for coupled mimic joints). */
 extern const int cartpole_frames_column[DOFS];
 extern const double cartpole_frames_factor[DOFS];
 #define column_of cartpole_frames_column
@@ -41,8 +41,8 @@ extern const double cartpole_frames_placement[FRAMES][12];
 extern const double cartpole_frames_enough[FRAMES];
 #define enough_of cartpole_frames_enough
 
-/* Climb from the frame, moved by `offset` unless NULL, to the root: the bodies of the path, the LOCAL columns X^-1 S of their joints, the
- * frame's placement in the world. Return the number of bodies, -1 for an unknown frame or reference. */
+/* Walk from the frame, moved by `offset` unless that is NULL, up to the root. Write the bodies on this path, the LOCAL columns X^-1 S of their
+ * joints, and the frame's placement in the world. Return the number of bodies, -1 for an unknown frame or reference. */
 int CLIMB(
     int frame,
     int reference,

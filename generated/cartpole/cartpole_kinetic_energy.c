@@ -20,10 +20,10 @@ void cartpole_kinetic_energy(const double *restrict q, const double *restrict v,
     /* pole: v = X v_parent + S qdot */
     const double v1_vx = cos_q1 * v[0];
 
-    /* cart: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* cart: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double t6 = v[0] * 0.55;
 
-    /* pole: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* pole: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double T1 = v[1] * (v[1] * 0.5125) + v1_vx * v[1] * 0.05;
 
     /* results */

@@ -21,10 +21,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_kinetic_en
     /* pole: v = X v_parent + S qdot */
     const cartpole_vector8 v1_vx = cos_q1 * v[0];
 
-    /* cart: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* cart: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const cartpole_vector8 t6 = v[0] * 0.55;
 
-    /* pole: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* pole: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const cartpole_vector8 T1 = v[1] * (v[1] * 0.5125) + v1_vx * v[1] * 0.05;
 
     /* results */
@@ -34,7 +34,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_kinetic_en
 /* index of each entry of energy among the results */
 static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_kinetic_energy_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict energy)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -45,7 +45,7 @@ static inline int cartpole_kinetic_energy_block(const cartpole_lanes8 *restrict 
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_kinetic_energy_apart(const double *restrict q, const double *restrict v, double *restrict energy)
 {
     double q_one[2], v_one[2], energy_one[1];

@@ -33,7 +33,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_minverse_k
 /* index of each entry of Minv among the results */
 static const unsigned short Minv_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_minverse_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -44,7 +44,7 @@ static inline int cartpole_minverse_block(const cartpole_lanes8 *restrict q, car
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_minverse_apart(const double *restrict q, double *restrict Minv)
 {
     double q_one[2], Minv_one[4];

@@ -17,7 +17,7 @@ void cartpole_nle(const double *restrict q, const double *restrict v, double *re
     cartpole_sincos1(angle, NULL, sine, cosine);
     const double sin_q1 = sine[0];
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_fy = v[1] * v[1] * 0.05;
     const double f1_nz = -(sin_q1 * 0.49050000000000005);
     tau[1] = f1_nz;

@@ -18,7 +18,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_nle_kernel
     cartpole_vector8 sin_q1, cos_of_sin_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_of_sin_q1);
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_fy = v[1] * v[1] * 0.05;
     const cartpole_vector8 f1_nz = -(sin_q1 * 0.49050000000000005);
     tau[1] = f1_nz;
@@ -31,7 +31,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_nle_kernel
 /* index of each entry of tau among the results */
 static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_nle_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, cartpole_lanes8 *restrict tau)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -42,7 +42,7 @@ static inline int cartpole_nle_block(const cartpole_lanes8 *restrict q, const ca
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_nle_apart(const double *restrict q, const double *restrict v, double *restrict tau)
 {
     double q_one[2], v_one[2], tau_one[2];

@@ -25,7 +25,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_potential_
 /* index of each entry of energy among the results */
 static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_potential_energy_block(const cartpole_lanes8 *restrict q, cartpole_lanes8 *restrict energy)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -36,7 +36,7 @@ static inline int cartpole_potential_energy_block(const cartpole_lanes8 *restric
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_potential_energy_apart(const double *restrict q, double *restrict energy)
 {
     double q_one[2], energy_one[1];

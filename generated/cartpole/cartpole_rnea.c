@@ -18,10 +18,10 @@ static void cartpole_rnea_without_fext(const double *restrict q, const double *r
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_fx = a[1] * 0.05;
     const double f1_fy = 0.05 * (v[1] * v[1]);
     const double f1_nz = a[1] * 1.025 + m1_ax * 0.05;
@@ -42,10 +42,10 @@ static void cartpole_rnea_with_fext(const double *restrict q, const double *rest
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t12 = v[1] * v[1];
     const double f1_nz = a[1] * 1.025 + m1_ax * 0.05;
 

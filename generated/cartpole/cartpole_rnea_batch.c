@@ -18,10 +18,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_kerne
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_fx = a[1] * 0.05;
     const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
     const cartpole_vector8 f1_nz = a[1] * 1.025 + m1_ax * 0.05;
@@ -39,10 +39,10 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_kerne
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_ax = cos_q1 * a[0] - sin_q1 * 9.81;
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t12 = v[1] * v[1];
     const cartpole_vector8 f1_nz = a[1] * 1.025 + m1_ax * 0.05;
 
@@ -58,7 +58,7 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_kerne
 /* index of each entry of tau among the results */
 static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_rnea_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict tau)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -73,7 +73,7 @@ static inline int cartpole_rnea_block(const cartpole_lanes8 *restrict q, const c
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_rnea_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict fext, double *restrict tau)
 {
     double q_one[2], v_one[2], a_one[2], fext_one[12], tau_one[2];

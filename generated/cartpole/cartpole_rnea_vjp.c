@@ -18,22 +18,22 @@ static void cartpole_rnea_vjp_without_fext(const double *restrict q, const doubl
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_fx = a[1] * 0.05;
     const double f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_bar_fx = cos_q1 * w[0];
     const double t16 = sin_q1 * w[0];
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_bar_wz = -(v[1] * (0.05 * t16) * 2.0);
     w_dtau_dv[1] = m1_bar_wz;
     const double m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ax = 0.05 * w[1];
 
-    /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
     w_dtau_da[0] = m0_bar_az;
 
@@ -56,25 +56,25 @@ static void cartpole_rnea_vjp_with_fext(const double *restrict q, const double *
     const double sin_q1 = sine[0];
     const double cos_q1 = cosine[0];
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t9 = v[1] * v[1];
 
     /* pole: f_parent = f_parent + X* f */
     const double t13 = a[1] * 0.05 - fext[6];
     const double t16 = fext[8] + 0.05 * t9;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double f1_bar_fx = cos_q1 * w[0];
     const double t20 = sin_q1 * w[0];
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_bar_wz = -(v[1] * (0.05 * t20) * 2.0);
     w_dtau_dv[1] = m1_bar_wz;
     const double m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ax = 0.05 * w[1];
 
-    /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
     w_dtau_da[0] = m0_bar_az;
 

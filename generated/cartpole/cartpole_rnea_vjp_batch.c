@@ -18,22 +18,22 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_vjp_k
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_fx = a[1] * 0.05;
     const cartpole_vector8 f1_fy = 0.05 * (v[1] * v[1]);
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_bar_fx = cos_q1 * w[0];
     const cartpole_vector8 t16 = sin_q1 * w[0];
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t16) * 2.0);
     results[2] = m1_bar_wz;
     const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
     results[4] = m1_bar_dwz;
     const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
-    /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
     results[3] = m0_bar_az;
 
@@ -53,25 +53,25 @@ static __attribute__((noinline)) CARTPOLE_ALIGNED_STACK void cartpole_rnea_vjp_k
     cartpole_vector8 sin_q1, cos_q1;
     cartpole_sine_and_cosine8(&q[1], &sin_q1, &cos_q1);
 
-    /* pole: F = m a + U h, N = h x a + n(U, K) */
+    /* pole: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 t9 = v[1] * v[1];
 
     /* pole: f_parent = f_parent + X* f */
     const cartpole_vector8 t13 = a[1] * 0.05 - fext[6];
     const cartpole_vector8 t16 = fext[8] + 0.05 * t9;
 
-    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* pole: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const cartpole_vector8 f1_bar_fx = cos_q1 * w[0];
     const cartpole_vector8 t20 = sin_q1 * w[0];
 
-    /* pole: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* pole: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m1_bar_wz = -(v[1] * (0.05 * t20) * 2.0);
     results[2] = m1_bar_wz;
     const cartpole_vector8 m1_bar_dwz = 1.025 * w[1] + 0.05 * f1_bar_fx;
     results[4] = m1_bar_dwz;
     const cartpole_vector8 m1_bar_ax = 0.05 * w[1];
 
-    /* cart: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* cart: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const cartpole_vector8 m0_bar_az = 1.1 * w[0] + cos_q1 * m1_bar_ax;
     results[3] = m0_bar_az;
 
@@ -93,7 +93,7 @@ static const unsigned short w_dtau_dv_places[] = {0, 2, 0, 0, 0, 0, 0, 0};
 /* index of each entry of w_dtau_da among the results */
 static const unsigned short w_dtau_da_places[] = {3, 4, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int cartpole_rnea_vjp_block(const cartpole_lanes8 *restrict q, const cartpole_lanes8 *restrict v, const cartpole_lanes8 *restrict a, const cartpole_lanes8 *restrict w, const cartpole_lanes8 *restrict fext, cartpole_lanes8 *restrict results)
 {
     if (!cartpole_moderate8(q, 2)) {
@@ -108,7 +108,7 @@ static inline int cartpole_rnea_vjp_block(const cartpole_lanes8 *restrict q, con
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void cartpole_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];

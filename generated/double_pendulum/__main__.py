@@ -7,7 +7,7 @@ HERE = Path(__file__).resolve().parent
 
 
 def folder(installed):
-    """The folder that an installed wheel has for this; else that of the package, which has everything."""
+    """Return this folder of an installed wheel; otherwise the folder of the package, which holds all files."""
     return HERE / installed if (HERE / installed).is_dir() else HERE
 
 
@@ -18,7 +18,7 @@ asked.add_argument(
     dest="folder",
     action="store_const",
     const=folder("lib/cmake/double_pendulum"),
-    help="the folder for CMake: of an installed wheel double_pendulum_DIR of find_package, else for add_subdirectory",
+    help="the folder for CMake: with an installed wheel double_pendulum_DIR for find_package, else the folder for add_subdirectory",
 )
 asked.add_argument(
     "--include", dest="folder", action="store_const", const=folder("include/double_pendulum"), help="the folder of the headers"

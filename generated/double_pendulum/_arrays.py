@@ -1,5 +1,6 @@
 """Arrays in calls of a module: conversion, checks, new arrays, batches in pieces on one or several threads,
-and random configurations. It is copied into each generated package beside `_runtime.py` and needs NumPy only.
+and random configurations. This file is copied into each generated package beside `_runtime.py` and needs
+NumPy only.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating[Any]]
 
 CACHED = 16 << 20
-"""Bytes of results of one call of the C code above which results are written past the caches. Most results
-would not stay in the caches, and a cached write reads each line first.
+"""Largest number of bytes of results that a call of the C code writes through the caches. More results are
+written past the caches: most would not stay in the caches, and a cached write reads each line first.
 """
 
 
@@ -38,9 +39,9 @@ def overlaps(x: Array, others: Sequence[Array]) -> bool:
 
 
 def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
-    """Return new arrays that begin on cache lines; several are parts of one block. The allocator keeps a
-    freed block for the next call. Several freed arrays would go back to the system, to be mapped and cleared
-    page by page each time.
+    """Return new arrays that begin on cache lines. Several arrays share one block of memory. The allocator
+    keeps a freed block for the next call. Several freed arrays would go back to the system, to be mapped and
+    cleared page by page each time.
     """
     if len(shapes) == 1:
         return [np.empty(shapes[0], dtype)]
@@ -57,19 +58,20 @@ def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Ar
 
 
 def block(dtype: np.dtype[Any]) -> int:
-    """Return the number of samples that the C code computes side by side, which is also the size of a block
-    of layout "lanes": 64 bytes. The rest of a batch is computed one by one and may round differently.
+    """Return the number of samples that the C code computes side by side, as many as fit into 64 bytes; a
+    block of layout "lanes" has the same number. The rest of a batch is computed one by one and may round
+    differently.
     """
     return 64 // dtype.itemsize
 
 
 UNIT = 1e-6
-"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The extension stores
-its square.
+"""Largest deviation of a quaternion's length from 1: the rounding of single precision. The compiled
+extension has corresponding bounds of the squared length.
 """
 
 _TASKS = {"linear": [1, 1, 1, 0, 0, 0], "angular": [0, 0, 0, 1, 1, 1]}
-"""Rows of a task by words."""
+"""Rows of a task that a word selects."""
 
 _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
     "switches": (
@@ -77,7 +79,11 @@ _RANGES: dict[str, tuple[Callable[[Array], Any], str, str]] = {
         "has entries other than 0 and 1",
         "give 1 for active contacts and 0 for others",
     ),
-    "task": (lambda x: (x == 0.0) | (x == 1.0), "has entries other than 0 and 1", "1 for rows of the task"),
+    "task": (
+        lambda x: (x == 0.0) | (x == 1.0),
+        "has entries other than 0 and 1",
+        "give 1 for rows of the task, else 0",
+    ),
     "not negative": (
         lambda x: x >= 0.0,
         "has negative entries or entries that are not numbers",
@@ -171,7 +177,7 @@ class Input(NamedTuple):
         if wide and max(abs(int(array.max())), abs(int(array.min()))) > 2 ** (limits.nmant + 1):
             self.refuse(TypeError, f"has integers beyond 2^{limits.nmant + 1}", f"give {own}")
         if kind == "f" and size > own.itemsize and (np.isfinite(array) & (np.abs(array) > limits.max)).any():
-            self.refuse(ValueError, f"has numbers beyond {limits.max:.3g}", f"{own} holds none")
+            self.refuse(ValueError, f"has numbers beyond {limits.max:.3g}", f"{own} cannot hold them")
 
     def check_range(self, x: Any) -> None:
         """Refuse an argument with entries out of range."""
@@ -182,7 +188,7 @@ class Input(NamedTuple):
 
     def check_entries(self, x: Array) -> None:
         """Refuse an array with entries that are not finite or vectors that are not of unit length. The
-        message names the first of them.
+        message names the first such entry or vector.
         """
         if not np.isfinite(x).all():
             place = tuple(np.argwhere(~np.isfinite(x))[0])
@@ -197,7 +203,9 @@ class Input(NamedTuple):
                 self.refuse(ValueError, what, f"give {self.name} as normalised({self.name}) returns it")
 
     def blocks(self, x: Any, block: int, known: int | None) -> int:
-        """Return the number of blocks of an array of layout "lanes". It must equal `known`, if given."""
+        """Return the number of blocks of an array of layout "lanes". It must equal `known` if that is not
+        None.
+        """
         last = (*self.shape, block)
         expected = f"({'blocks' if known is None else known}, {', '.join(str(n) for n in last)})"
         plain = type(x) is np.ndarray and x.dtype == self.dtype and x.flags.c_contiguous and x.flags.aligned
@@ -214,14 +222,13 @@ class Input(NamedTuple):
 
 
 def _index(place: Iterable[int], last: str = "") -> str:
-    """Return the index of an entry as Python writes it."""
     shown = [*(str(int(k)) for k in place), *([last] if last else [])]
     return f"[{', '.join(shown)}]" if shown else ""
 
 
 def normalised(q: Input, x: Any) -> Array:
     """Return a configuration whose quaternions, and cosines and sines of planar joints, are divided by their
-    lengths. It takes leading batch dimensions. Raise ValueError for vectors of length zero.
+    lengths. `x` may have leading batch dimensions. Raise ValueError for vectors of length zero.
     """
     made = np.array(q.converted(x))
     for first, count in q.units:
@@ -238,20 +245,20 @@ class Crew:
     """Pieces of work, done by the calling thread and by helpers. The helpers end before the call returns or
     raises.
 
-    Python's threads are used and not OpenMP's. The C code runs without the GIL in either. But a process that
+    Python's threads are used and not OpenMP's. The C code runs without the GIL in both. But a process that
     has used GNU's OpenMP hangs as soon as a child of it, created by fork, uses OpenMP too, and clang's OpenMP
-    is a library to install. The threads are not kept for the next call: a forked child copies what its parent
-    knows of them, but not the threads.
+    is a library to install. The threads are not kept for the next call: a forked child would copy the
+    parent's records of the threads, but not the threads.
     """
 
     def __init__(self, work: Callable[[slice], None], pieces: Sequence[slice], num_threads: int) -> None:
         self._work, self._waiting = work, deque(pieces)
-        # A helper holds one of these while it works on a piece.
+        # A helper holds its lock while it works on a piece.
         self._busy = [Lock() for _ in range(num_threads - 1)]
         self._failures: list[BaseException] = []
 
     def run(self) -> None:
-        """Do all pieces, or raise the first exception. Then the remaining pieces are dropped."""
+        """Do all pieces. After an exception, drop the remaining pieces and raise it."""
         helpers = [Thread(target=self._help, args=(busy,)) for busy in self._busy]
         try:
             for helper in helpers:
@@ -290,7 +297,7 @@ class Crew:
 
     def _wait(self) -> None:
         """Wait until no helper works on a piece. `join` is not reliable here: after Ctrl-C has interrupted
-        it, it considers the thread ended.
+        `join`, it considers the thread ended.
         """
         for busy in self._busy:
             with busy:
@@ -298,7 +305,7 @@ class Crew:
 
 
 def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
-    """Return slices of at most `piece` samples, the same number for each thread. They consist of whole
+    """Return slices of at most `piece` samples, the same number for each thread. Slices consist of whole
     blocks, so that the number of threads does not change rounding.
     """
     number = num_threads * ceil(count / (num_threads * (piece - piece % block)))
@@ -307,8 +314,8 @@ def pieces(count: int, num_threads: int, piece: int, block: int) -> list[slice]:
 
 
 def samples(x: Array, batch: tuple[int, ...], start: int, stop: int) -> Array:
-    """Return samples `start` to `stop` of an array that is broadcast to `batch`, in one row. Little more than
-    these samples is copied.
+    """Return samples `start` to `stop`, along one dimension, of an array that is broadcast to `batch`. Little
+    more than these samples is copied.
     """
     if len(batch) == 1:
         return x[start:stop]
@@ -327,9 +334,7 @@ def random_configuration(
     rng: np.random.Generator, joints: Sequence[tuple[str, int]], lower: Array, upper: Array
 ) -> Array:
     """Return a random configuration (nq,), uniform within the limits. Without limits angles are in [-pi, pi]
-    and positions in [-1, 1].
-
-    Orientations are uniform.
+    and positions in [-1, 1]. Orientations are uniform.
 
     joints: kind of each joint and index of its first entry in q.
     """

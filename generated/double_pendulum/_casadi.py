@@ -1,5 +1,5 @@
-"""The functions of a module for CasADi, with derivatives from the module's own functions. It is copied into
-each generated package and needs CasADi, and the library of the target `casadi`.
+"""The functions of a module for CasADi, with derivatives from the module's own functions. This file is copied
+into each generated package and needs CasADi, and the library of the target `casadi`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 from ._named import advice
 
-casadi: Any = import_module("casadi")  # without types: checking this needs no CasADi
+casadi: Any = import_module("casadi")  # untyped, so that mypy needs no CasADi
 
 
 class CasadiFunctions:
@@ -48,15 +48,15 @@ class CasadiFunctions:
         Args:
             function: name of the function, with its frame.
             fext: whether external forces (njoints, 6) become a further, last input. The function of their
-                effect must have been built.
+                effect, such as `external_torque`, must have been built.
             offset: whether an offset of the frame, x y z qx qy qz qw in its axes, becomes a further, last
-                input. Its quaternion is normalised. Some functions then need others, of the frame's
-                placement or velocity.
+                input. Its quaternion is normalised. Some functions need `frame_placement` or
+                `frame_velocity` of the module for this.
             options: options of CasADi for an external function.
 
         Raises:
             AttributeError: the module has no such function, or was built without the target or without a
-                function that external forces or an offset need; or the function takes none.
+                function that external forces or an offset need; or the function takes no forces or offset.
             ValueError: a frame is missing, unknown or not expected.
         """
         module = self._module
@@ -66,7 +66,11 @@ class CasadiFunctions:
         entry = vars(module)[f"_{name}"]
         entry.refuse_pair(f"{module.name}.casadi")
         if entry.framed != bool(at):
-            remedy = f"name one, as in {name}@{module.frame_names[-1]}" if entry.framed else "it takes none"
+            remedy = (
+                f"name one, as in {name}@{module.frame_names[-1]}"
+                if entry.framed
+                else "this function takes none"
+            )
             raise ValueError(f"{module.name}.casadi: {function!r}: frame: {remedy}")
         # The linker takes a known path for the same library, so the path is spelled as for the extension.
         folder = module._native.__file__.rpartition("/")[0]
@@ -117,8 +121,8 @@ def _as_described(external: Any, entry: Any, at: tuple[str, ...]) -> Any:
 
 
 def _under_forces(f: Any, torque: Any, through: str) -> Any:
-    """Return a function with external forces as its last input. Their effect is added to the input `through`,
-    or subtracted from the only output.
+    """Return a function with external forces as its last input. The effect of the forces is added to the
+    input `through`, or subtracted from the only output.
     """
     names, last = f.name_in(), torque.name_in(1)
     inputs = [casadi.MX.sym(name, f.sparsity_in(name)) for name in names]
@@ -183,5 +187,5 @@ def _rotation(unit: Any) -> Any:
 
 
 def _seen(motions: Any, arm: Any, R: Any) -> Any:
-    """Return the motions (6, n) of a point at an arm from the origin, along turned axes."""
+    """Return motions (6, n) at the point `arm` instead of the origin, in the axes R."""
     return casadi.vertcat(R.T @ (motions[:3, :] - casadi.skew(arm) @ motions[3:, :]), R.T @ motions[3:, :])

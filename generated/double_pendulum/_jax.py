@@ -1,7 +1,7 @@
-"""The functions of a module for JAX, with derivatives from the module's own functions. It is copied into each
-generated package and needs JAX, and the handlers of the target `jax`.
+"""The functions of a module for JAX, with derivatives from the module's own functions. This file is copied
+into each generated package and needs JAX, and the handlers of the target `jax`.
 
-A function is a foreign function call of XLA inside a `jax.custom_jvp`. Its rule contracts the matrices of
+A function is a foreign function call of XLA inside a `jax.custom_jvp`. The rule contracts the matrices of
 derivatives with the directions; JAX transposes it for reverse mode. Derivatives of these matrices come from
 the functions of second derivatives. JAX's own operations normalise configurations first.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from ._frameworks import Functions, Place
 
-jax: Any = import_module("jax")  # without types: checking this needs no JAX
+jax: Any = import_module("jax")  # untyped, so that mypy needs no JAX
 jnp: Any = jax.numpy
 _Call = Callable[..., tuple[Any, ...]]
 _Zero: Any = jax.custom_derivatives.SymbolicZero
@@ -65,7 +65,6 @@ class JaxFunctions(Functions):
         return f'give x.astype("{own}"){other}'
 
     def _register(self, name: str) -> None:
-        """Register a function with JAX."""
         module = self._module.name
         if self._library is None:
             # The linker takes a known path for the same library, so the path is spelled as for the extension.
@@ -78,7 +77,6 @@ class JaxFunctions(Functions):
         return f"{self._module.__name__}.{name}"
 
     def _values(self, name: str, place: Place, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the results of the C function for arrays with the same batch dimensions."""
         entry = self._entry(name)
         batch = arrays[0].shape[: arrays[0].ndim - len(entry.inputs[0].shape)]
         types = [jax.ShapeDtypeStruct(batch + shape, self._module.dtype) for _, shape in entry.outputs]
@@ -94,7 +92,7 @@ class JaxFunctions(Functions):
 
     def _call(self, name: str, place: Place, mode: str = "jvp") -> _Call:
         """Return the function with its derivatives, for unit configurations and arrays with the same
-        batch.
+        batch dimensions.
         """
         key = (name, place, mode)
         if key not in self._calls:
@@ -122,7 +120,9 @@ class JaxFunctions(Functions):
                 if x.perturbed and spec.optional:
                     self._known.refuse_input(name, spec.name)
             arrays = [x.value for x in primals]
-            marks = [() if x.perturbed else None for x in primals]  # no arrays: known while tracing
+            marks = [
+                () if x.perturbed else None for x in primals
+            ]  # no arrays, so they are known while tracing
             return values(*arrays), (arrays, marks)
 
         def backward(kept: Any, given: Any) -> tuple[Any, ...]:

@@ -31,7 +31,7 @@ _MOST = 12
 
 
 def advice(*missing: str) -> str:
-    """Return the option that builds functions in addition to the present ones."""
+    """Return the options that build the missing functions in addition to the present ones."""
     module, adding = _module(), f"`functions={','.join(missing)!r}`, `add=True`"
     every = [*(name for name in module.functions if name not in module._FUSED), *missing]
     return f"`functions={','.join(every)!r}` or {adding}" if len(missing) < len(every) <= _MOST else adding
@@ -59,7 +59,7 @@ def _library(framework: str) -> Path:
 
 
 class Module(ModuleType):
-    """A generated module. It pickles as a handle and has a readable representation."""
+    """A generated module, which pickles as a handle and has a readable representation."""
 
     def __repr__(self) -> str:
         sizes = f"nq {self.nq}, nv {self.nv}, {self.dtype}, {self.variant}"
@@ -67,8 +67,8 @@ class Module(ModuleType):
         return f"<{self.name}: rigid-body dynamics, {sizes}, {count} functions, from {_folder()}>"
 
     def __dir__(self) -> list[str]:
-        """Return its functions and constants, without internals, and the frameworks that it supports and that
-        are installed.
+        """Return the module's functions and constants, without internals, and the frameworks that it supports
+        and that are installed.
         """
         own = (name for name, x in vars(self).items() if not isinstance(x, ModuleType))
         built = (name for name in _LIBRARIES if _library(name).is_file())
@@ -149,7 +149,7 @@ class Named:
 
     def function(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Bind a function to this object; a decorator."""
-        # As `help` has it: "rnea(q, v, a) method of kuka_iiwa.Function instance".
+        # `help` then shows "rnea(q, v, a) method of kuka_iiwa.Function instance".
         type(self).__module__, type(self).__name__ = _module().name, "Function"
         method: Callable[..., Any] = function.__get__(self)
         vars(function)["_repr_html_"] = lambda: _page(method)
@@ -248,5 +248,4 @@ def _cells(named: Named) -> str:
 
 
 def _page(method: Callable[..., Any]) -> str:
-    """Return a function's signature and documentation."""
     return f"<pre>{escape(f'{method.__name__}{signature(method)}')}\n\n{escape(getdoc(method) or '')}</pre>"

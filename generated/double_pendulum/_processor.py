@@ -1,6 +1,6 @@
 """Selects the variant of the compiled library that the processor can run. It is copied into each generated
-package. It decides before code of the library runs: the function that it calls was compiled for every
-processor.
+package. The choice precedes all code of a variant: the functions that make it were compiled for
+every processor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def variants(native: Any) -> dict[str, tuple[str, list[str]]]:
 def choose(native: Any, robot: str) -> tuple[str, str]:
     """Return the variant to use and the prefix of its C functions.
 
-    It is the variant that `VARIABLE` names, or else the last one whose extensions the processor has.
+    The variant is the one that `VARIABLE` names, or else the last one whose extensions the processor has.
     """
     known = variants(native)
     able = [name for name, (_, lacking) in known.items() if not lacking]

@@ -1,10 +1,11 @@
-"""The functions of a module for PyTorch, with derivatives from the module's own functions. It is copied into
-each generated package and needs PyTorch.
+"""The functions of a module for PyTorch, with derivatives from the module's own functions. This file is
+copied into each generated package and needs PyTorch.
 
-A function is an operator of a `torch.library.Library`, which shares memory with NumPy's arrays, inside a
-`torch.autograd.Function`. Its backward pass is a second such Function. The second one calls the products of
-weights and derivatives. If functions for second derivatives were built, it calls the matrices of derivatives
-instead, whose backward pass calls these functions. PyTorch's own operations normalise configurations first.
+A function is an operator of a `torch.library.Library` inside a `torch.autograd.Function`; its tensors share
+memory with NumPy's arrays. Its backward pass is a second such Function, which calls the products of weights
+and derivatives. If second derivatives were built, the second Function calls the matrices of derivatives
+instead, and its backward pass calls the functions of second derivatives. PyTorch's own operations
+normalise configurations first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import numpy as np
 
 from ._frameworks import Functions, Place
 
-torch: Any = import_module("torch")  # without types: checking this needs no PyTorch
+torch: Any = import_module("torch")  # untyped, so that mypy needs no PyTorch
 
 _ANY = Signature([Parameter("given", Parameter.VAR_POSITIONAL)])
 
@@ -48,7 +49,6 @@ class TorchFunctions(Functions):
         self._dtype = getattr(torch, module.dtype.name)
 
     def _register(self, name: str) -> None:
-        """Make a function, and the functions of its derivatives, operators of PyTorch."""
         if name in self._overloads:
             return
         self._define(name)
@@ -129,7 +129,6 @@ class TorchFunctions(Functions):
         return bool(torch.is_grad_enabled())
 
     def _backward(self, name: str, context: Any, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the gradients by (frame, reference, *tensors)."""
         needed = context.needs_input_grad[2:]
         made = self._needed_gradients(name, context.place, context.saved_tensors, gradients, needed)
         return (None, None, *made)

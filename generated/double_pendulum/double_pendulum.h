@@ -3,6 +3,7 @@
  *
  * Every function is re-entrant, allocates nothing and keeps no state. Arrays are row-major and must not overlap.
  * Spatial vectors are [linear; angular]; SI units, radians. A _batch function takes n contiguous samples.
+ * Direction k of q is basis vector k of the tangent space at q; direction k of another input is its entry k.
  * A _lanes function takes n blocks of eight samples: in a block entry k of sample j is at 8 k + j.
  */
 #ifndef RBDC_DOUBLE_PENDULUM_H
@@ -41,7 +42,7 @@ enum {
 /* Values of the argument `reference`. */
 enum { DOUBLE_PENDULUM_LOCAL = 0, DOUBLE_PENDULUM_WORLD = 1, DOUBLE_PENDULUM_LOCAL_WORLD_ALIGNED = 2 };
 
-/* Values of the argument `frame`. With another value, or another `reference`, every result is NaN. */
+/* Values of the argument `frame`. If `frame` or `reference` has another value, every result is NaN. */
 enum {
     DOUBLE_PENDULUM_FRAME_base_link = 0,
     DOUBLE_PENDULUM_FRAME_link1 = 1,
@@ -68,7 +69,7 @@ void double_pendulum_nle(const double *DOUBLE_PENDULUM_RESTRICT q, const double 
 void double_pendulum_nle_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_nle_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT tau);
 
-/* Gravity: g(q).
+/* Generalised force of gravity: g(q).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   tau[2]: generalised force (N, N m)
  */
@@ -76,7 +77,7 @@ void double_pendulum_gravity_torque(const double *DOUBLE_PENDULUM_RESTRICT q, do
 void double_pendulum_gravity_torque_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT tau);
 void double_pendulum_gravity_torque_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT tau);
 
-/* Coriolis matrix C(q, v), with Mdot - 2 C skew-symmetric.
+/* Coriolis matrix C(q, v), with dM/dt - 2 C skew-symmetric.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   C[4]: Coriolis matrix
@@ -112,7 +113,7 @@ void double_pendulum_aba(const double *DOUBLE_PENDULUM_RESTRICT q, const double 
 void double_pendulum_aba_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 void double_pendulum_aba_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq);
 
-/* Regressor Y: Y parameters = rnea(q, v, a); 10 per body: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz.
+/* Regressor Y: rnea(q, v, a) is Y times the parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
@@ -122,45 +123,45 @@ void double_pendulum_torque_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_torque_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
 void double_pendulum_torque_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT Y);
 
-/* Derivatives of inverse dynamics by q (in the tangent space), v and a.
+/* Derivatives of inverse dynamics with respect to q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
  *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
- *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
- *   dtau_dv[4]: derivative by v; row: of dtau, column: direction
- *   dtau_da[4]: derivative by a; row: of dtau, column: direction
+ *   dtau_dq[4]: [i, k]: derivative of tau[i] along direction k of q
+ *   dtau_dv[4]: [i, k]: derivative of tau[i] along direction k of v
+ *   dtau_da[4]: [i, k]: derivative of tau[i] along direction k of a
  */
 void double_pendulum_rnea_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 void double_pendulum_rnea_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 void double_pendulum_rnea_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv, double *DOUBLE_PENDULUM_RESTRICT dtau_da);
 
-/* Derivatives of the nonlinear effects by q (in the tangent space) and v.
+/* Derivatives of the nonlinear effects with respect to q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
- *   dtau_dv[4]: derivative by v; row: of dtau, column: direction
+ *   dtau_dq[4]: [i, k]: derivative of tau[i] along direction k of q
+ *   dtau_dv[4]: [i, k]: derivative of tau[i] along direction k of v
  */
 void double_pendulum_nle_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv);
 void double_pendulum_nle_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv);
 void double_pendulum_nle_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT dtau_dq, double *DOUBLE_PENDULUM_RESTRICT dtau_dv);
 
-/* Derivative of gravity by q (in the tangent space): the Hessian of the potential energy.
+/* Derivatives of g(q) with respect to q (in the tangent space): the Hessian of the potential energy.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   dtau_dq[4]: derivative by q; row: of dtau, column: direction
+ *   dtau_dq[4]: [i, k]: derivative of tau[i] along direction k of q
  */
 void double_pendulum_gravity_torque_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT dtau_dq);
 void double_pendulum_gravity_torque_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT dtau_dq);
 void double_pendulum_gravity_torque_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT dtau_dq);
 
-/* Derivatives of forward dynamics by q (in the tangent space), v and tau.
+/* Derivatives of forward dynamics with respect to q (in the tangent space), v and tau.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   tau[2]: generalised force (N, N m)
  *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
- *   ddq_dq[4]: derivative by q; row: of ddq, column: direction
- *   ddq_dv[4]: derivative by v; row: of ddq, column: direction
- *   ddq_dtau[4]: derivative by tau; row: of ddq, column: direction
+ *   ddq_dq[4]: [i, k]: derivative of ddq[i] along direction k of q
+ *   ddq_dv[4]: [i, k]: derivative of ddq[i] along direction k of v
+ *   ddq_dtau[4]: [i, k]: derivative of ddq[i] along direction k of tau
  */
 void double_pendulum_aba_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
 void double_pendulum_aba_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT ddq_dq, double *DOUBLE_PENDULUM_RESTRICT ddq_dv, double *DOUBLE_PENDULUM_RESTRICT ddq_dtau);
@@ -194,29 +195,29 @@ void double_pendulum_aba_vjp(const double *DOUBLE_PENDULUM_RESTRICT q, const dou
 void double_pendulum_aba_vjp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 void double_pendulum_aba_vjp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT w, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dq, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dv, double *DOUBLE_PENDULUM_RESTRICT w_ddq_dtau);
 
-/* Derivative of inverse dynamics in one direction.
+/* Derivative of inverse dynamics along the direction (dq, dv, da).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   dq[2]: direction of q
- *   dv[2]: direction of v
- *   da[2]: direction of a
+ *   dq[2]: change of q along the direction
+ *   dv[2]: change of v along the direction
+ *   da[2]: change of a along the direction
  *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
- *   dtau[2]: one number for each direction
+ *   dtau[2]: derivative of tau
  */
 void double_pendulum_rnea_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 void double_pendulum_rnea_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 void double_pendulum_rnea_jvp_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT da, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dtau);
 
-/* Derivative of forward dynamics in one direction.
+/* Derivative of forward dynamics along the direction (dq, dv, dtau).
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   tau[2]: generalised force (N, N m)
- *   dq[2]: direction of q
- *   dv[2]: direction of v
- *   dtau[2]: direction of tau
+ *   dq[2]: change of q along the direction
+ *   dv[2]: change of v along the direction
+ *   dtau[2]: change of tau along the direction
  *   fext[12]: external force on each body in its joint frame, linear part first (N, N m), or NULL
- *   dddq[2]: one number for each direction
+ *   dddq[2]: derivative of ddq
  */
 void double_pendulum_aba_jvp(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
 void double_pendulum_aba_jvp_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT tau, const double *DOUBLE_PENDULUM_RESTRICT dq, const double *DOUBLE_PENDULUM_RESTRICT dv, const double *DOUBLE_PENDULUM_RESTRICT dtau, const double *DOUBLE_PENDULUM_RESTRICT fext, double *DOUBLE_PENDULUM_RESTRICT dddq);
@@ -230,37 +231,37 @@ void double_pendulum_forward_kinematics(const double *DOUBLE_PENDULUM_RESTRICT q
 void double_pendulum_forward_kinematics_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 void double_pendulum_forward_kinematics_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT placements);
 
-/* Position of a frame's origin in the world, the same in every reference.
+/* Position of a frame's origin in the world; `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   position[3]: origin of the frame (m)
  */
 void double_pendulum_frame_position(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
 void double_pendulum_frame_position_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
 void double_pendulum_frame_position_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT position);
 
-/* Placement of a frame in the world, a 4x4 matrix, the same in every reference.
+/* Placement of a frame in the world, a 4x4 matrix; `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   placement[16]: homogeneous matrix of the frame (m)
  */
 void double_pendulum_frame_placement(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
 void double_pendulum_frame_placement_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
 void double_pendulum_frame_placement_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT placement);
 
-/* Derivatives of a frame's position by q (in the tangent space), the same in every reference.
+/* Derivatives of a frame's position with respect to q (in the tangent space); `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   dposition_dq[6]: derivative by q (in the tangent space)
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   dposition_dq[6]: [i, k]: derivative of position[i] along direction k of q
  */
 void double_pendulum_frame_position_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
 void double_pendulum_frame_position_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
 void double_pendulum_frame_position_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dposition_dq);
 
-/* Derivatives of the entries of a frame's placement by q (in the tangent space), the same in every reference.
+/* Derivatives of the entries of a frame's placement with respect to q (in the tangent space); `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   dplacement_dq[32]: derivative by q (in the tangent space)
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   dplacement_dq[32]: [i, j, k]: derivative of placement[i, j] along direction k of q
  */
 void double_pendulum_frame_placement_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
 void double_pendulum_frame_placement_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dplacement_dq);
@@ -268,27 +269,27 @@ void double_pendulum_frame_placement_derivatives_lanes(size_t n, const double *D
 
 /* Jacobian of a frame, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   J[12]: frame Jacobian
  */
 void double_pendulum_frame_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_frame_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_frame_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 
-/* Time derivative of a frame's Jacobian, in the coordinates of the reference.
+/* Time derivative of the entries of a frame's Jacobian, in the coordinates of `reference`.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   dJ[12]: time derivative of the frame Jacobian, linear rows first
  */
 void double_pendulum_frame_jacobian_time_derivative(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dJ);
 void double_pendulum_frame_jacobian_time_derivative_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dJ);
 void double_pendulum_frame_jacobian_time_derivative_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dJ);
 
-/* Time derivative of a frame's Jacobian times v.
+/* (dJ/dt) v: the time derivative of a frame's Jacobian J, times v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   drift[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_drift(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT drift);
@@ -298,7 +299,7 @@ void double_pendulum_frame_drift_lanes(size_t n, const double *DOUBLE_PENDULUM_R
 /* Spatial velocity of a frame.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   velocity[6]: [linear; angular] (m/s, rad/s)
  */
 void double_pendulum_frame_velocity(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT velocity);
@@ -309,83 +310,83 @@ void double_pendulum_frame_velocity_lanes(size_t n, const double *DOUBLE_PENDULU
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_acceleration_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_acceleration_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 
-/* Acceleration of the point of a frame's body at the frame's origin (in WORLD at the world's), without gravity: the spatial acceleration, with w x v added to its linear part.
+/* Classical acceleration of a frame, without gravity: the spatial acceleration, plus the cross product of angular and linear velocity in the linear part. The linear part is the acceleration of the body's point at the frame's origin, or at the world's origin with WORLD.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
  *   acceleration[6]: [linear; angular] (m/s^2, rad/s^2)
  */
 void double_pendulum_frame_classical_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_classical_acceleration_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_frame_classical_acceleration_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 
-/* Error of a frame's placement X against a target T, log6(T^-1 X), the same in every reference.
+/* Error log6(T^-1 X) of a frame's placement X relative to the target T; `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
  */
 void double_pendulum_frame_error(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT error);
 void double_pendulum_frame_error_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT error);
 
-/* Error of a frame's placement, the same in every reference, and its derivatives by q (in the tangent space), by the entries of the target and by steps of the offset.
+/* Error log6(T^-1 X) of a frame's placement X relative to the target T, and its derivatives with respect to q (in the tangent space), the target and the offset; `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   target[7]: desired placement of the frame, x y z qx qy qz qw (m, unit quaternion)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   derror_dq[12]: derivative by q; linear rows first, column: direction
- *   derror_dtarget[42]: derivative by position and quaternion, which is divided by its length
- *   error[6]: motion in unit time, [linear; angular] in the frame's axes (m, rad)
- *   derror_doffset[36]: derivative by a step s of the offset T, T exp6(s), [linear; angular]
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   derror_dq[12]: [i, k]: derivative of error[i] (linear first) along direction k of q
+ *   derror_dtarget[42]: derivative with respect to the target, whose quaternion is normalised first
+ *   error[6]: motion e with T exp6(e) = X, [linear; angular] in the frame's axes (m, rad)
+ *   derror_doffset[36]: derivative with respect to s, [linear; angular], if offset O becomes O exp6(s)
  */
 void double_pendulum_frame_error_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT derror_dq, double *DOUBLE_PENDULUM_RESTRICT derror_dtarget, double *DOUBLE_PENDULUM_RESTRICT error, double *DOUBLE_PENDULUM_RESTRICT derror_doffset);
 void double_pendulum_frame_error_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT target, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT derror_dq, double *DOUBLE_PENDULUM_RESTRICT derror_dtarget, double *DOUBLE_PENDULUM_RESTRICT error, double *DOUBLE_PENDULUM_RESTRICT derror_doffset);
 
-/* Derivatives of a frame's spatial velocity by q (in the tangent space) and v.
+/* Derivatives of a frame's spatial velocity with respect to q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   dv_dq[12]: derivative by q; linear rows first, column: direction
- *   dv_dv[12]: derivative by v; linear rows first, column: direction
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   dv_dq[12]: [i, k]: derivative of velocity[i] (linear first) along direction k of q
+ *   dv_dv[12]: [i, k]: derivative of velocity[i] (linear first) along direction k of v
  */
 void double_pendulum_frame_velocity_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
 void double_pendulum_frame_velocity_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
 void double_pendulum_frame_velocity_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT dv_dq, double *DOUBLE_PENDULUM_RESTRICT dv_dv);
 
-/* Derivatives of a frame's spatial acceleration, without gravity, by q (in the tangent space), v and a.
+/* Derivatives of a frame's spatial acceleration, without gravity, with respect to q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   da_dq[12]: derivative by q; linear rows first, column: direction
- *   da_dv[12]: derivative by v; linear rows first, column: direction
- *   da_da[12]: derivative by a; linear rows first, column: direction
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   da_dq[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of q
+ *   da_dv[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of v
+ *   da_da[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of a
  */
 void double_pendulum_frame_acceleration_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_acceleration_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_acceleration_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 
-/* Derivatives of a frame's classical acceleration, without gravity, by q (in the tangent space), v and a.
+/* Derivatives of a frame's classical acceleration, without gravity, with respect to q (in the tangent space), v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   offset[7]: placement of the actual frame in the named frame, x y z qx qy qz qw (m, unit quaternion), or NULL
- *   da_dq[12]: derivative by q; linear rows first, column: direction
- *   da_dv[12]: derivative by v; linear rows first, column: direction
- *   da_da[12]: derivative by a; linear rows first, column: direction
+ *   offset[7]: placement, relative to `frame`, of the frame to use, x y z qx qy qz qw (m, unit quaternion), or NULL
+ *   da_dq[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of q
+ *   da_dv[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of v
+ *   da_da[12]: [i, k]: derivative of acceleration[i] (linear first) along direction k of a
  */
 void double_pendulum_frame_classical_acceleration_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_classical_acceleration_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 void double_pendulum_frame_classical_acceleration_derivatives_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, const double *DOUBLE_PENDULUM_RESTRICT offset, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT da_dq, double *DOUBLE_PENDULUM_RESTRICT da_dv, double *DOUBLE_PENDULUM_RESTRICT da_da);
 
-/* Jacobian of a frame relative to another, linear rows first, as seen from the frame.
+/* Jacobian J of `frame` relative to `other`, linear rows first: J v is the velocity of `frame` minus that of `other`, both at the origin and in the axes that `reference` selects for `frame`.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   J[12]: relative Jacobian
  */
@@ -393,10 +394,10 @@ void double_pendulum_relative_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q,
 void double_pendulum_relative_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int other, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_relative_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int other, int reference, double *DOUBLE_PENDULUM_RESTRICT J);
 
-/* Manipulability sqrt(det(J J^T)) of a frame, the same in every reference, and its gradient by q (in the tangent space); both are 0 if the rows of J are dependent.
+/* Manipulability sqrt(det(J J^T)) of a frame and its gradient with respect to q (in the tangent space). Both are 0 if the rows of J are dependent; `reference` has no effect.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   manipulability[1]: sqrt(det(J J^T)) (m^3)
- *   gradient[2]: derivative by q (m^3 / rad, m^2)
+ *   gradient[2]: entry k: derivative along direction k of q (m^3 / rad, m^2)
  */
 void double_pendulum_manipulability_gradient(const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT manipulability, double *DOUBLE_PENDULUM_RESTRICT gradient);
 void double_pendulum_manipulability_gradient_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, int frame, int reference, double *DOUBLE_PENDULUM_RESTRICT manipulability, double *DOUBLE_PENDULUM_RESTRICT gradient);
@@ -417,7 +418,7 @@ void double_pendulum_com_jacobian(const double *DOUBLE_PENDULUM_RESTRICT q, doub
 void double_pendulum_com_jacobian_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 void double_pendulum_com_jacobian_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT J);
 
-/* Matrix A: A v is the momentum about the centre of mass of the moving links, linear rows first.
+/* Matrix A: A v is the momentum of the moving links about their centre of mass, linear rows first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   A[12]: centroidal momentum matrix
  */
@@ -435,7 +436,7 @@ void double_pendulum_com_acceleration(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_com_acceleration_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 void double_pendulum_com_acceleration_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT acceleration);
 
-/* Rate of the momentum about the centre of mass of the moving links, linear part first.
+/* Rate of the momentum of the moving links about their centre of mass, linear part first.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
@@ -445,14 +446,14 @@ void double_pendulum_centroidal_momentum_derivative(const double *DOUBLE_PENDULU
 void double_pendulum_centroidal_momentum_derivative_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dh);
 void double_pendulum_centroidal_momentum_derivative_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dh);
 
-/* Derivatives of the centroidal momentum h by q (in the tangent space), and of its rate by q, v and a.
+/* Derivatives of the centroidal momentum h with respect to q (in the tangent space), and of dh/dt with respect to q, v and a.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   a[2]: acceleration (m/s^2, rad/s^2)
- *   dh_dq[12]: linear rows first, column: direction
- *   dhdot_dq[12]: linear rows first, column: direction
- *   dhdot_dv[12]: linear rows first, column: direction
- *   dhdot_da[12]: linear rows first, column: direction
+ *   dh_dq[12]: [i, k]: derivative of h[i] (linear first) along direction k of q
+ *   dhdot_dq[12]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of q
+ *   dhdot_dv[12]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of v
+ *   dhdot_da[12]: [i, k]: derivative of (dh/dt)[i] (linear first) along direction k of a
  */
 void double_pendulum_centroidal_dynamics_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dh_dq, double *DOUBLE_PENDULUM_RESTRICT dhdot_dq, double *DOUBLE_PENDULUM_RESTRICT dhdot_dv, double *DOUBLE_PENDULUM_RESTRICT dhdot_da);
 void double_pendulum_centroidal_dynamics_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, const double *DOUBLE_PENDULUM_RESTRICT a, double *DOUBLE_PENDULUM_RESTRICT dh_dq, double *DOUBLE_PENDULUM_RESTRICT dhdot_dq, double *DOUBLE_PENDULUM_RESTRICT dhdot_dv, double *DOUBLE_PENDULUM_RESTRICT dhdot_da);
@@ -467,11 +468,11 @@ void double_pendulum_kinetic_energy(const double *DOUBLE_PENDULUM_RESTRICT q, co
 void double_pendulum_kinetic_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_kinetic_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT energy);
 
-/* Derivatives of kinetic energy by q (in the tangent space) and v.
+/* Derivatives of kinetic energy with respect to q (in the tangent space) and v.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
- *   denergy_dq[2]: derivative by q (N, N m)
- *   denergy_dv[2]: derivative by v, M v (kg m/s, kg m^2/s)
+ *   denergy_dq[2]: entry k: derivative along direction k of q (N, N m)
+ *   denergy_dv[2]: M v, the derivative with respect to v (kg m/s, kg m^2/s)
  */
 void double_pendulum_kinetic_energy_derivatives(const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT denergy_dq, double *DOUBLE_PENDULUM_RESTRICT denergy_dv);
 void double_pendulum_kinetic_energy_derivatives_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT denergy_dq, double *DOUBLE_PENDULUM_RESTRICT denergy_dv);
@@ -485,7 +486,7 @@ void double_pendulum_potential_energy(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_potential_energy_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 void double_pendulum_potential_energy_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT energy);
 
-/* Regressor Y: Y parameters = first moment of the moving links; 4 parameters per body: m, m c (3).
+/* Regressor Y: the first moment of the moving links is Y times the parameters. Parameters: m and m c (3) of each body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   Y[24]: static regressor
  */
@@ -493,7 +494,7 @@ void double_pendulum_static_regressor(const double *DOUBLE_PENDULUM_RESTRICT q, 
 void double_pendulum_static_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Y);
 void double_pendulum_static_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT Y);
 
-/* Regressor y: y . parameters = kinetic energy of the moving links; 10 parameters per body.
+/* Regressor y: the kinetic energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   v[2]: velocity (m/s, rad/s)
  *   y[20]: kinetic energy regressor
@@ -502,7 +503,7 @@ void double_pendulum_kinetic_energy_regressor(const double *DOUBLE_PENDULUM_REST
 void double_pendulum_kinetic_energy_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT y);
 void double_pendulum_kinetic_energy_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, const double *DOUBLE_PENDULUM_RESTRICT v, double *DOUBLE_PENDULUM_RESTRICT y);
 
-/* Regressor y: y . parameters = potential energy of the moving links; 10 parameters per body.
+/* Regressor y: the potential energy of the moving links is y . parameters. Parameters: m, m c (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz of each body.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   y[20]: potential energy regressor
  */
@@ -510,7 +511,7 @@ void double_pendulum_potential_energy_regressor(const double *DOUBLE_PENDULUM_RE
 void double_pendulum_potential_energy_regressor_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT y);
 void double_pendulum_potential_energy_regressor_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q, double *DOUBLE_PENDULUM_RESTRICT y);
 
-/* Configuration q (+) dv, reached by the constant velocity dv in unit time.
+/* Configuration q (+) dv that the constant velocity dv reaches from q in unit time.
  *   q[2]: configuration (m, rad, unit quaternions x y z w)
  *   dv[2]: tangent step (m, rad)
  *   q_next[2]: configuration
@@ -528,7 +529,7 @@ void double_pendulum_difference(const double *DOUBLE_PENDULUM_RESTRICT q0, const
 void double_pendulum_difference_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 void double_pendulum_difference_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT q0, const double *DOUBLE_PENDULUM_RESTRICT q1, double *DOUBLE_PENDULUM_RESTRICT dv);
 
-/* Logarithm of a placement in SE(3), for rotations of at most half a turn; the same for every robot.
+/* Logarithm of a placement in SE(3), for rotations of at most half a turn; independent of the robot.
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  *   twist[6]: motion in unit time, linear part first (m, rad)
  */
@@ -536,7 +537,7 @@ void double_pendulum_log6(const double *DOUBLE_PENDULUM_RESTRICT pose, double *D
 void double_pendulum_log6_batch(size_t n, const double *DOUBLE_PENDULUM_RESTRICT pose, double *DOUBLE_PENDULUM_RESTRICT twist);
 void double_pendulum_log6_lanes(size_t n, const double *DOUBLE_PENDULUM_RESTRICT pose, double *DOUBLE_PENDULUM_RESTRICT twist);
 
-/* Exponential of a motion in SE(3); the same for every robot.
+/* Exponential of a motion in SE(3); independent of the robot.
  *   twist[6]: motion in unit time, linear part first (m, rad)
  *   pose[7]: x y z qx qy qz qw (m, unit quaternion)
  */

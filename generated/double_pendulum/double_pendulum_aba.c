@@ -24,25 +24,25 @@ static void double_pendulum_aba_without_fext(const double *restrict q, const dou
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t12 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t16 = v[0] * v[0];
     const double t21 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_ay = cos_q1 * m0_ay + sin_q1 * (cos_q0 * 9.81 - t16 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t32 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double t37 = t21 - 0.1 * (sin_q1 * t32) - f1_nz;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t37;
     const double t41 = f1_nz - tau[1];
 
@@ -69,18 +69,18 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t12 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t16 = v[0] * v[0];
     const double t21 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_ay = cos_q1 * m0_ay + sin_q1 * (cos_q0 * 9.81 - t16 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t31 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
@@ -90,7 +90,7 @@ static void double_pendulum_aba_with_fext(const double *restrict q, const double
     const double t46 = sin_q1 * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t31) + cos_q1 * (1.920202341916674e-09 * fext[8] - fext[7]);
     const double t51 = fext[3] + t21 - 0.1 * t46 - tau1;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t51;
     const double t55 = tau1 - tau[1];
 

@@ -26,25 +26,25 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t18 = v[0] * v[0];
     const double_pendulum_vector8 t23 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t18 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t34 = 0.0335304944 * (m1_wz * m1_wz);
     const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t39 = t23 - 0.1 * (X1_Ryx * t34) - f1_nz;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double_pendulum_vector8 moving_0 = tau[0] + t39;
     const double_pendulum_vector8 t43 = f1_nz - tau[1];
 
@@ -70,18 +70,18 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t14 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t18 = v[0] * v[0];
     const double_pendulum_vector8 t23 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t18 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t33 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
@@ -91,7 +91,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t48 = X1_Ryx * (fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t33) + X1_Rxx * (1.920202341916674e-09 * fext[8] - fext[7]);
     const double_pendulum_vector8 t53 = fext[3] + t23 - 0.1 * t48 - tau1;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double_pendulum_vector8 moving_0 = tau[0] + t53;
     const double_pendulum_vector8 t57 = tau1 - tau[1];
 
@@ -105,7 +105,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of ddq among the results */
 static const unsigned short ddq_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_aba_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict ddq)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -120,7 +120,7 @@ static inline int double_pendulum_aba_block(const double_pendulum_lanes8 *restri
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_aba_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict fext, double *restrict ddq)
 {
     double q_one[2], v_one[2], tau_one[2], fext_one[12], ddq_one[2];

@@ -24,35 +24,35 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t14 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t18 = v[0] * v[0];
     const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double t30 = cos_q0 * 9.81 - t18 * 0.1;
     const double m1_ay = cos_q1 * m0_ay + sin_q1 * t30;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t35 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double t40 = t24 - 0.1 * (sin_q1 * t35) - f1_nz;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t40;
     const double t44 = f1_nz - tau[1];
 
-    /* link1: more of w, alpha, and a */
+    /* link1: more of w, alpha, a */
     const double t46 = t14 * 219.40138952367545;
     const double t54 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t14 * t46);
     const double t55 = (moving_0 - t44 * t46) * t54;
 
-    /* link2: more of w, alpha, and a */
+    /* link2: more of w, alpha, a */
     const double t59 = t55 + t44 * 219.40138952367545 + t46 * t55;
     const double t61 = m0_ay + 0.1 * t55;
 
@@ -68,17 +68,17 @@ static void double_pendulum_aba_vjp_without_fext(const double *restrict q, const
     const double tau1_bar = 219.40138952367545 * w[1] - t46 * t67;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t72 = 0.1 * t67;
     const double t73 = sin_q1 * t72;
     const double t74 = t67 - tau1_bar;
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t78 = m1_wz * (0.0335304944 * t73) * 2.0;
     w_ddq_dv[1] = t78;
     const double t79 = 0.0335304944 * t74;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t80 = sin_q1 * t79;
     w_ddq_dv[0] = t78 - 2.0 * (v[0] * (0.1 * t80));
     const double t86 = t80 + 5.801760809999999e-07 * t67;
@@ -106,19 +106,19 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double t14 = -0.004557856275071999 + cos_q1 * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t18 = v[0] * v[0];
     const double t24 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double t30 = cos_q0 * 9.81 - t18 * 0.1;
     const double m1_ay = cos_q1 * m0_ay + sin_q1 * t30;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t34 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
@@ -129,16 +129,16 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double t46 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t34;
     const double t54 = fext[3] + t24 - 0.1 * (sin_q1 * t46 + cos_q1 * t42) - tau1;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double moving_0 = tau[0] + t54;
     const double t58 = tau1 - tau[1];
 
-    /* link1: more of w, alpha, and a */
+    /* link1: more of w, alpha, a */
     const double t60 = t14 * 219.40138952367545;
     const double t68 = 1.0 / (-0.008636227908704868 + cos_q1 * 0.006706098880000001 + t14 * t60);
     const double t69 = (moving_0 - t58 * t60) * t68;
 
-    /* link2: more of w, alpha, and a */
+    /* link2: more of w, alpha, a */
     const double t73 = t69 + t58 * 219.40138952367545 + t60 * t69;
     const double t75 = m0_ay + 0.1 * t69;
 
@@ -154,17 +154,17 @@ static void double_pendulum_aba_vjp_with_fext(const double *restrict q, const do
     const double tau1_bar = 219.40138952367545 * w[1] - t60 * t82;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t87 = 0.1 * t82;
     const double t88 = sin_q1 * t87;
     const double t89 = t82 - tau1_bar;
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t93 = m1_wz * (0.0335304944 * t88) * 2.0;
     w_ddq_dv[1] = t93;
     const double t94 = 0.0335304944 * t89;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t95 = sin_q1 * t94;
     w_ddq_dv[0] = t93 - 2.0 * (v[0] * (0.1 * t95));
     const double t101 = t95 + 5.801760809999999e-07 * t82;

@@ -26,35 +26,35 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t20 = v[0] * v[0];
     const double_pendulum_vector8 t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t32 = cos_q0 * 9.81 - t20 * 0.1;
     const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t32;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t37 = 0.0335304944 * (m1_wz * m1_wz);
     const double_pendulum_vector8 f1_nz = 0.0335304944 * m1_ay;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t42 = t26 - 0.1 * (X1_Ryx * t37) - f1_nz;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double_pendulum_vector8 moving_0 = tau[0] + t42;
     const double_pendulum_vector8 t46 = f1_nz - tau[1];
 
-    /* link1: more of w, alpha, and a */
+    /* link1: more of w, alpha, a */
     const double_pendulum_vector8 t48 = t16 * 219.40138952367545;
     const double_pendulum_vector8 t57 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t48);
     const double_pendulum_vector8 t58 = (moving_0 - t46 * t48) * t57;
 
-    /* link2: more of w, alpha, and a */
+    /* link2: more of w, alpha, a */
     const double_pendulum_vector8 t62 = t58 + t46 * 219.40138952367545 + t48 * t58;
     const double_pendulum_vector8 t64 = m0_ay + 0.1 * t58;
 
@@ -70,17 +70,17 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t48 * t70;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t75 = 0.1 * t70;
     const double_pendulum_vector8 t76 = X1_Ryx * t75;
     const double_pendulum_vector8 t77 = t70 - tau1_bar;
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t81 = m1_wz * (0.0335304944 * t76) * 2.0;
     w_ddq_dv[1] = t81;
     const double_pendulum_vector8 t82 = 0.0335304944 * t77;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t83 = X1_Ryx * t82;
     w_ddq_dv[0] = t81 - 2.0 * (v[0] * (0.1 * t83));
     const double_pendulum_vector8 t89 = t83 + 5.801760809999999e-07 * t70;
@@ -107,19 +107,19 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     /* link2: M = S^T IC S, and S_j^T X* IC S for each ancestor j */
     const double_pendulum_vector8 t16 = -0.004557856275071999 + X1_Rxx * 0.0033530494400000003;
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t20 = v[0] * v[0];
     const double_pendulum_vector8 t26 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 t32 = cos_q0 * 9.81 - t20 * 0.1;
     const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * t32;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t36 = m1_wz * m1_wz;
 
     /* link2: tau = S^T f */
@@ -130,16 +130,16 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t48 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t36;
     const double_pendulum_vector8 t56 = fext[3] + t26 - 0.1 * (X1_Ryx * t48 + X1_Rxx * t44) - tau1;
 
-    /* forward dynamics: tau - inverse dynamics of the reference */
+    /* forward dynamics: tau - inverse dynamics at the reference accelerations */
     const double_pendulum_vector8 moving_0 = tau[0] + t56;
     const double_pendulum_vector8 t60 = tau1 - tau[1];
 
-    /* link1: more of w, alpha, and a */
+    /* link1: more of w, alpha, a */
     const double_pendulum_vector8 t62 = t16 * 219.40138952367545;
     const double_pendulum_vector8 t71 = 1.0 / (-0.008636227908704868 + X1_Rxx * 0.006706098880000001 + t16 * t62);
     const double_pendulum_vector8 t72 = (moving_0 - t60 * t62) * t71;
 
-    /* link2: more of w, alpha, and a */
+    /* link2: more of w, alpha, a */
     const double_pendulum_vector8 t76 = t72 + t60 * 219.40138952367545 + t62 * t72;
     const double_pendulum_vector8 t78 = m0_ay + 0.1 * t72;
 
@@ -155,17 +155,17 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 tau1_bar = 219.40138952367545 * w[1] - t62 * t85;
     w_ddq_dtau[1] = tau1_bar;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t90 = 0.1 * t85;
     const double_pendulum_vector8 t91 = X1_Ryx * t90;
     const double_pendulum_vector8 t92 = t85 - tau1_bar;
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t96 = m1_wz * (0.0335304944 * t91) * 2.0;
     w_ddq_dv[1] = t96;
     const double_pendulum_vector8 t97 = 0.0335304944 * t92;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t98 = X1_Ryx * t97;
     w_ddq_dv[0] = t96 - 2.0 * (v[0] * (0.1 * t98));
     const double_pendulum_vector8 t104 = t98 + 5.801760809999999e-07 * t85;
@@ -186,7 +186,7 @@ static const unsigned short w_ddq_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 /* index of each entry of w_ddq_dtau among the results */
 static const unsigned short w_ddq_dtau_places[] = {4, 5, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_aba_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict tau, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_ddq_dq, double_pendulum_lanes8 *restrict w_ddq_dv, double_pendulum_lanes8 *restrict w_ddq_dtau)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -201,7 +201,7 @@ static inline int double_pendulum_aba_vjp_block(const double_pendulum_lanes8 *re
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_aba_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict tau, const double *restrict w, const double *restrict fext, double *restrict w_ddq_dq, double *restrict w_ddq_dv, double *restrict w_ddq_dtau)
 {
     double q_one[2], v_one[2], tau_one[2], w_one[2], fext_one[12], w_ddq_dq_one[2], w_ddq_dv_one[2], w_ddq_dtau_one[2];

@@ -21,16 +21,16 @@ void double_pendulum_com_acceleration(const double *restrict q, const double *re
     const double sin_q0 = sine[1];
     const double cos_q0 = cosine[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
     const double f1_fx = t10 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double t18 = a[0] * 0.04285428436 + t10 * 5.801760809999999e-07;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m2_wz = v[0] + v[1];
     const double m2_dwz = a[0] + a[1];
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t25 = 0.0335304944 * (m2_wz * m2_wz);
     const double f2_fy = m2_dwz * 0.0335304944;
 

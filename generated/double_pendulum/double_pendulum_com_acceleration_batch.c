@@ -23,16 +23,16 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     double_pendulum_vector8 X2_Ryx, X2_Rxx;
     double_pendulum_sine_and_cosine8(&t6, &X2_Ryx, &X2_Rxx);
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t11 = v[0] * v[0];
     const double_pendulum_vector8 f1_fx = t11 * 0.04285428436 - a[0] * 5.801760809999999e-07;
     const double_pendulum_vector8 t19 = a[0] * 0.04285428436 + t11 * 5.801760809999999e-07;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m2_wz = v[0] + v[1];
     const double_pendulum_vector8 m2_dwz = a[0] + a[1];
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t26 = 0.0335304944 * (m2_wz * m2_wz);
     const double_pendulum_vector8 f2_fy = m2_dwz * 0.0335304944;
 
@@ -56,7 +56,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of acceleration among the results */
 static const unsigned short acceleration_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_com_acceleration_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, double_pendulum_lanes8 *restrict acceleration)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -67,7 +67,7 @@ static inline int double_pendulum_com_acceleration_block(const double_pendulum_l
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_com_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, double *restrict acceleration)
 {
     double q_one[2], v_one[2], a_one[2], acceleration_one[3];

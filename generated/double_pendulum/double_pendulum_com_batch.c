@@ -39,7 +39,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of position among the results */
 static const unsigned short position_places[] = {0, 1, 2, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_com_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict position)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -50,7 +50,7 @@ static inline int double_pendulum_com_block(const double_pendulum_lanes8 *restri
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_com_apart(const double *restrict q, double *restrict position)
 {
     double q_one[2], position_one[3];

@@ -27,13 +27,13 @@ void double_pendulum_com_jacobian(const double *restrict q, double *restrict J)
     const double t12 = sin_q1 * 0.04783237432239658;
     const double h0_1 = 8.276406291012838e-07 + t12;
 
-    /* link1: J = R (m v + w x h) of S */
+    /* link1: J = R (m v + w x h) of the subtree over the total mass, S = (v, w) */
     const double J0_1 = cos_q0 * h0_0 - sin_q0 * h0_1;
     J[2] = J0_1;
     const double J0_2 = cos_q0 * h0_1 + sin_q0 * h0_0;
     J[4] = J0_2;
 
-    /* link2: J = R (m v + w x h) of S */
+    /* link2: J = R (m v + w x h) of the subtree over the total mass, S = (v, w) */
     const double J1_1 = cos_q0 * t9 - sin_q0 * t12;
     J[3] = J1_1;
     const double J1_2 = cos_q0 * t12 + sin_q0 * t9;

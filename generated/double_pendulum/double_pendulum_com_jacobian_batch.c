@@ -29,13 +29,13 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t13 = X1_Ryx * 0.04783237432239658;
     const double_pendulum_vector8 h0_1 = 8.276406291012838e-07 + t13;
 
-    /* link1: J = R (m v + w x h) of S */
+    /* link1: J = R (m v + w x h) of the subtree over the total mass, S = (v, w) */
     const double_pendulum_vector8 J0_1 = cos_q0 * h0_0 - sin_q0 * h0_1;
     results[1] = J0_1;
     const double_pendulum_vector8 J0_2 = cos_q0 * h0_1 + sin_q0 * h0_0;
     results[3] = J0_2;
 
-    /* link2: J = R (m v + w x h) of S */
+    /* link2: J = R (m v + w x h) of the subtree over the total mass, S = (v, w) */
     const double_pendulum_vector8 J1_1 = cos_q0 * t10 - sin_q0 * t13;
     results[2] = J1_1;
     const double_pendulum_vector8 J1_2 = cos_q0 * t13 + sin_q0 * t10;
@@ -49,7 +49,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of J among the results */
 static const unsigned short J_places[] = {0, 0, 1, 2, 3, 4, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_com_jacobian_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -60,7 +60,7 @@ static inline int double_pendulum_com_jacobian_block(const double_pendulum_lanes
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_com_jacobian_apart(const double *restrict q, double *restrict J)
 {
     double q_one[2], J_one[6];

@@ -11,7 +11,7 @@
 void double_pendulum_difference(const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
 
-    /* joints with one coordinate: q1 - q0 */
+    /* joints whose coordinates are added: q1 - q0 */
     double_pendulum_vector2 t3;
     memcpy(&t3, q1 + 0, sizeof t3);
     double_pendulum_vector2 t5;

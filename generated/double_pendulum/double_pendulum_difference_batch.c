@@ -14,14 +14,14 @@
 static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendulum_difference_kernel8(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
 {
 
-    /* joints with one coordinate: q1 - q0 */
+    /* joints whose coordinates are added: q1 - q0 */
     const double_pendulum_vector8 sum_0 = q1[0] - q0[0];
     dv[0] = sum_0;
     const double_pendulum_vector8 sum_1 = q1[1] - q0[1];
     dv[1] = sum_1;
 }
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_difference_block(const double_pendulum_lanes8 *restrict q0, const double_pendulum_lanes8 *restrict q1, double_pendulum_lanes8 *restrict dv)
 {
     if (!double_pendulum_moderate8(q0, 2)) {
@@ -35,7 +35,7 @@ static inline int double_pendulum_difference_block(const double_pendulum_lanes8 
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_difference_apart(const double *restrict q0, const double *restrict q1, double *restrict dv)
 {
     double q0_one[2], q1_one[2], dv_one[2];

@@ -52,7 +52,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of placements among the results */
 static const unsigned short placements_places[] = {0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 1, 1, 2, 1, 3, 4, 1, 1, 5, 3, 6, 1, 1, 1, 0, 0, 1, 1, 7, 1, 8, 9, 10, 1, 11, 8, 12, 1, 1, 1, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_forward_kinematics_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -63,7 +63,7 @@ static inline int double_pendulum_forward_kinematics_block(const double_pendulum
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_forward_kinematics_apart(const double *restrict q, double *restrict placements)
 {
     double q_one[2], placements_one[48];

@@ -28,7 +28,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     memset(&moving[0], 0, 6 * sizeof *moving);
     memset(&total[0], 0, 6 * sizeof *total);
 
-    /* acceleration and velocity, LOCAL */
+    /* velocity and acceleration of the frame, LOCAL */
     for (int i = 0; i < length; ++i) {
         memset(&step[0], 0, 6 * sizeof *step);
         for (int k = first_of[path[i]]; k < first_of[path[i] + 1]; ++k) {
@@ -123,7 +123,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of acceleration among the results */
 static const unsigned short acceleration_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_frame_acceleration_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict acceleration)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -134,7 +134,7 @@ static inline int double_pendulum_frame_acceleration_block(const double_pendulum
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_frame_acceleration_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict offset, int frame, int reference, double *restrict acceleration)
 {
     double q_one[2], v_one[2], a_one[2], offset_one[7], acceleration_one[6];

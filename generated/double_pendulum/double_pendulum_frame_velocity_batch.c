@@ -90,7 +90,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of velocity among the results */
 static const unsigned short velocity_places[] = {0, 1, 2, 3, 4, 5, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_frame_velocity_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict offset, int frame, int reference, double_pendulum_lanes8 *restrict velocity)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -101,7 +101,7 @@ static inline int double_pendulum_frame_velocity_block(const double_pendulum_lan
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_frame_velocity_apart(const double *restrict q, const double *restrict v, const double *restrict offset, int frame, int reference, double *restrict velocity)
 {
     double q_one[2], v_one[2], offset_one[7], velocity_one[6];

@@ -22,10 +22,10 @@ void double_pendulum_kinetic_energy(const double *restrict q, const double *rest
     const double t6 = cos_q1 * (v[0] * 0.1);
     const double v1_wz = v[0] + v[1];
 
-    /* link1: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* link1: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double t10 = v[0] * 0.0020391858168164346;
 
-    /* link2: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* link2: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double t17 = 0.0335304944 * (t6 * v1_wz) - v1_wz * (v1_wz * 0.0022789281375359995);
 
     /* results */

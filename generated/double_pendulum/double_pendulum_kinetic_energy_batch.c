@@ -23,10 +23,10 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     const double_pendulum_vector8 t7 = X1_Rxx * (v[0] * 0.1);
     const double_pendulum_vector8 v1_wz = v[0] + v[1];
 
-    /* link1: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* link1: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double_pendulum_vector8 t11 = v[0] * 0.0020391858168164346;
 
-    /* link2: T = (m u.u + w.J w) / 2 + h.(u x w) */
+    /* link2: T = (m u.u + w.J w) / 2 + h.(u x w): kinetic energy, v = (u, w) */
     const double_pendulum_vector8 t18 = 0.0335304944 * (t7 * v1_wz) - v1_wz * (v1_wz * 0.0022789281375359995);
 
     /* results */
@@ -36,7 +36,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of energy among the results */
 static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_kinetic_energy_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict energy)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -47,7 +47,7 @@ static inline int double_pendulum_kinetic_energy_block(const double_pendulum_lan
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_kinetic_energy_apart(const double *restrict q, const double *restrict v, double *restrict energy)
 {
     double q_one[2], v_one[2], energy_one[1];

@@ -34,7 +34,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of Minv among the results */
 static const unsigned short Minv_places[] = {0, 1, 1, 2, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_minverse_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict results)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -45,7 +45,7 @@ static inline int double_pendulum_minverse_block(const double_pendulum_lanes8 *r
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_minverse_apart(const double *restrict q, double *restrict Minv)
 {
     double q_one[2], Minv_one[4];

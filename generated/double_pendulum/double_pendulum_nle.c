@@ -21,18 +21,18 @@ void double_pendulum_nle(const double *restrict q, const double *restrict v, dou
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
     const double t15 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_ay = cos_q1 * m0_ay + sin_q1 * (cos_q0 * 9.81 - t10 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t27 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_nz = m1_ay * 0.0335304944;
     tau[1] = f1_nz;

@@ -23,18 +23,18 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     double_pendulum_vector8 X1_Ryx, X1_Rxx;
     double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
-    /* link1: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m0_ay = sin_q0 * 9.81;
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t11 = v[0] * v[0];
     const double_pendulum_vector8 t16 = sin_q0 * 0.4204005295716 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 m1_ay = X1_Rxx * m0_ay + X1_Ryx * (cos_q0 * 9.81 - t11 * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t28 = 0.0335304944 * (m1_wz * m1_wz);
     const double_pendulum_vector8 f1_nz = m1_ay * 0.0335304944;
     tau[1] = f1_nz;
@@ -47,7 +47,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of tau among the results */
 static const unsigned short tau_places[] = {0, 1, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_nle_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, double_pendulum_lanes8 *restrict tau)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -58,7 +58,7 @@ static inline int double_pendulum_nle_block(const double_pendulum_lanes8 *restri
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_nle_apart(const double *restrict q, const double *restrict v, double *restrict tau)
 {
     double q_one[2], v_one[2], tau_one[2];

@@ -34,7 +34,7 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
 /* index of each entry of energy among the results */
 static const unsigned short energy_places[] = {0, 0, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_potential_energy_block(const double_pendulum_lanes8 *restrict q, double_pendulum_lanes8 *restrict energy)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -45,7 +45,7 @@ static inline int double_pendulum_potential_energy_block(const double_pendulum_l
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_potential_energy_apart(const double *restrict q, double *restrict energy)
 {
     double q_one[2], energy_one[1];

@@ -21,16 +21,16 @@ static void double_pendulum_rnea_without_fext(const double *restrict q, const do
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
     const double t18 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
     const double m1_ay = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t35 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_fy = m1_dwz * 0.0335304944;
     const double f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
@@ -54,16 +54,16 @@ static void double_pendulum_rnea_with_fext(const double *restrict q, const doubl
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
     const double t18 = sin_q0 * 0.4204005295716 - a[0] * 0.004078371633632869 - cos_q0 * 5.69152735461e-06;
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
     const double m1_ay = sin_q1 * (cos_q0 * 9.81 - t10 * 0.1) + cos_q1 * (sin_q0 * 9.81 - a[0] * 0.1);
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t34 = m1_wz * m1_wz;
     const double f1_nz = m1_dwz * 0.004557856275071999 + m1_ay * 0.0335304944;
 

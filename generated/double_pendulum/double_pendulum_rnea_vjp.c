@@ -21,33 +21,33 @@ static void double_pendulum_rnea_vjp_without_fext(const double *restrict q, cons
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
     const double t21 = sin_q0 * 9.81 - a[0] * 0.1;
     const double t24 = cos_q0 * 9.81 - t10 * 0.1;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t27 = 0.0335304944 * (m1_wz * m1_wz);
     const double f1_fy = m1_dwz * 0.0335304944;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t32 = 0.1 * w[0];
     const double t33 = sin_q1 * t32;
     const double t34 = cos_q1 * t32;
     const double f1_bar_nz = w[0] + w[1];
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_bar_wz = m1_wz * (0.0335304944 * t33) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
     const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t34;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t44 = sin_q1 * m1_bar_ay;
     const double m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t44));
     w_dtau_dv[0] = m0_bar_wz;
@@ -76,36 +76,36 @@ static void double_pendulum_rnea_vjp_with_fext(const double *restrict q, const d
     const double cos_q1 = cosine[1];
     const double sin_q1 = sine[1];
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t10 = v[0] * v[0];
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_wz = v[0] + v[1];
     const double m1_dwz = a[0] + a[1];
     const double t21 = sin_q0 * 9.81 - a[0] * 0.1;
     const double t24 = cos_q0 * 9.81 - t10 * 0.1;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t26 = m1_wz * m1_wz;
 
     /* link2: f_parent = f_parent + X* f */
     const double t34 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t26;
     const double t38 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double t41 = 0.1 * w[0];
     const double t42 = sin_q1 * t41;
     const double t43 = cos_q1 * t41;
     const double f1_bar_nz = w[0] + w[1];
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double m1_bar_wz = m1_wz * (0.0335304944 * t42) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
     const double m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t43;
     w_dtau_da[1] = m1_bar_dwz;
     const double m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double t53 = sin_q1 * m1_bar_ay;
     const double m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t53));
     w_dtau_dv[0] = m0_bar_wz;

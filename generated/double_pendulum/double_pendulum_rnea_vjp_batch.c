@@ -23,33 +23,33 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     double_pendulum_vector8 X1_Ryx, X1_Rxx;
     double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t11 = v[0] * v[0];
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t22 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t25 = cos_q0 * 9.81 - t11 * 0.1;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t28 = 0.0335304944 * (m1_wz * m1_wz);
     const double_pendulum_vector8 f1_fy = m1_dwz * 0.0335304944;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t33 = 0.1 * w[0];
     const double_pendulum_vector8 t34 = X1_Ryx * t33;
     const double_pendulum_vector8 t35 = X1_Rxx * t33;
     const double_pendulum_vector8 f1_bar_nz = w[0] + w[1];
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t34) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
     const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t35;
     w_dtau_da[1] = m1_bar_dwz;
     const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t45 = X1_Ryx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t45));
     w_dtau_dv[0] = m0_bar_wz;
@@ -77,36 +77,36 @@ static __attribute__((noinline)) DOUBLE_PENDULUM_ALIGNED_STACK void double_pendu
     double_pendulum_vector8 X1_Ryx, X1_Rxx;
     double_pendulum_sine_and_cosine8(&t5, &X1_Ryx, &X1_Rxx);
 
-    /* link1: F = m a + U h, N = h x a + n(U, K) */
+    /* link1: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t11 = v[0] * v[0];
 
-    /* link2: w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_wz = v[0] + v[1];
     const double_pendulum_vector8 m1_dwz = a[0] + a[1];
     const double_pendulum_vector8 t22 = sin_q0 * 9.81 - a[0] * 0.1;
     const double_pendulum_vector8 t25 = cos_q0 * 9.81 - t11 * 0.1;
 
-    /* link2: F = m a + U h, N = h x a + n(U, K) */
+    /* link2: F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t27 = m1_wz * m1_wz;
 
     /* link2: f_parent = f_parent + X* f */
     const double_pendulum_vector8 t35 = fext[8] + 1.920202341916674e-09 * fext[7] + 0.0335304944 * t27;
     const double_pendulum_vector8 t39 = fext[7] - 1.920202341916674e-09 * fext[8] + m1_dwz * 0.0335304944;
 
-    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K) */
+    /* link2: adjoint of F = m a + U h, N = h x a + n(U, K): wrench of the motion, moments h and K */
     const double_pendulum_vector8 t42 = 0.1 * w[0];
     const double_pendulum_vector8 t43 = X1_Ryx * t42;
     const double_pendulum_vector8 t44 = X1_Rxx * t42;
     const double_pendulum_vector8 f1_bar_nz = w[0] + w[1];
 
-    /* link2: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link2: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 m1_bar_wz = m1_wz * (0.0335304944 * t43) * 2.0;
     w_dtau_dv[1] = m1_bar_wz;
     const double_pendulum_vector8 m1_bar_dwz = 0.004557856275071999 * f1_bar_nz - 0.0335304944 * t44;
     w_dtau_da[1] = m1_bar_dwz;
     const double_pendulum_vector8 m1_bar_ay = 0.0335304944 * f1_bar_nz;
 
-    /* link1: adjoint of w, alpha, and a = R^T (a_parent + U_parent P) */
+    /* link1: adjoint of w, alpha, a: angular velocity, angular and linear acceleration; U = [alpha] + [w][w] */
     const double_pendulum_vector8 t54 = X1_Ryx * m1_bar_ay;
     const double_pendulum_vector8 m0_bar_wz = m1_bar_wz - 2.0 * (v[0] * (0.1 * t54));
     w_dtau_dv[0] = m0_bar_wz;
@@ -131,7 +131,7 @@ static const unsigned short w_dtau_dv_places[] = {2, 3, 0, 0, 0, 0, 0, 0};
 /* index of each entry of w_dtau_da among the results */
 static const unsigned short w_dtau_da_places[] = {4, 5, 0, 0, 0, 0, 0, 0};
 
-/* Compute the results of one block; return 0 and compute nothing if an angle is not moderate. */
+/* Compute the results of one block; return 0 and compute nothing if an angle is too large for the vector code. */
 static inline int double_pendulum_rnea_vjp_block(const double_pendulum_lanes8 *restrict q, const double_pendulum_lanes8 *restrict v, const double_pendulum_lanes8 *restrict a, const double_pendulum_lanes8 *restrict w, const double_pendulum_lanes8 *restrict fext, double_pendulum_lanes8 *restrict w_dtau_dq, double_pendulum_lanes8 *restrict w_dtau_dv, double_pendulum_lanes8 *restrict w_dtau_da)
 {
     if (!double_pendulum_moderate8(q, 2)) {
@@ -146,7 +146,7 @@ static inline int double_pendulum_rnea_vjp_block(const double_pendulum_lanes8 *r
 }
 #endif
 
-/* The samples of one block, one by one. */
+/* Compute the samples of one block one by one. */
 static void double_pendulum_rnea_vjp_apart(const double *restrict q, const double *restrict v, const double *restrict a, const double *restrict w, const double *restrict fext, double *restrict w_dtau_dq, double *restrict w_dtau_dv, double *restrict w_dtau_da)
 {
     double q_one[2], v_one[2], a_one[2], w_one[2], fext_one[12], w_dtau_dq_one[2], w_dtau_dv_one[2], w_dtau_da_one[2];
