@@ -149,7 +149,7 @@ _repeats(
     """Singh, Russell and Wensing (2023): second derivatives of chains and trees by every method.
 
     Writes study.json and study.html, with the article's Table III and its figures from our own data and a
-    verdict on each of its claims, to the folder OUT/second-order. Takes about half an hour.
+    verdict on each of its claims, to the folder OUT/second-order. Takes about an hour.
     """,
     _HUMANOIDS,
     _LIMIT,

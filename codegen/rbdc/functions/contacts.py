@@ -25,10 +25,10 @@ contact_placements(q, parameters)
     Placements of the contacts' frames on body 1 in the world, as 4x4 matrices.
     placements[contacts, 4, 4]: homogeneous matrices of the contacts' frames on body 1 (m)
 contact_jacobian(q, parameters)
-    Jacobian of all contacts along their axes: the contacts' rows one below the other.
+    Jacobian of all contacts in the axes of their frames: the contacts' rows one below the other.
     J[nc, nv]: contact Jacobian
 contact_velocity(q, v, parameters)
-    Velocity of the contacts along their axes: J v.
+    Velocity of the contacts in the axes of their frames: J v.
     velocity[nc]: velocity of body 1 relative to the world or body 2 (m/s, rad/s)
 contact_error(q, target!, parameters)
     Position error of the contacts: the frame on body 1 relative to the target or to the frame on body 2.
@@ -201,7 +201,7 @@ def inputs_of_contacts(model: Problem) -> list[Parameter]:
         Parameter(
             "mu", (), "added to the diagonal of J M^-1 J^T", Kind.NOT_NEGATIVE, optional=not model.redundant
         ),
-        Parameter("forces", rows, "forces of the contacts along their axes (N, N m)", Kind.CONTACT_FORCES),
+        Parameter("forces", rows, "forces in the axes of the contacts' frames (N, N m)", Kind.CONTACT_FORCES),
         Parameter("w_ddq", (model.nv,), "weights of the rows of ddq", Kind.WEIGHTS),
         Parameter("w_forces", rows, "weights of the rows of the forces", Kind.CONTACT_FORCES),
         Parameter("w_v", (model.nv,), "weights of the rows of v_after", Kind.WEIGHTS),

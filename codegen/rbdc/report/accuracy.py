@@ -45,7 +45,8 @@ def draw(model: Problem, samples: int, *, at_rest: bool = False) -> dict[str, Ar
     drawn.
 
     Configurations lie within the joint limits and times within `LONGEST`. Placements have unit quaternions.
-    All other inputs are standard normal, or zero if `at_rest`.
+    Coefficients of restitution are uniform in [0, 1). All other inputs are standard normal, or zero if
+    `at_rest`; inputs that must not be negative are absolute values.
     """
     rng = np.random.default_rng(SEED)
     inputs = {p.name: p for function in functions_of(model).values() for p in function.declaration.required}

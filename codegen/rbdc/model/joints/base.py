@@ -151,7 +151,7 @@ class JointType(ABC):
         return self
 
     def shared_with_parent(self, inertia: MomentInertia) -> MomentInertia:
-        """Return the part of an inertia that also moves with the parent, for all q; here none."""
+        """Return the part of a body's inertia that the parent may carry instead, at every q; here none."""
         return MomentInertia(0.0, Vector3.zero(), Symmetric3.zero())
 
     def pinocchio(self) -> tuple[str, list[float | list[float]]] | None:

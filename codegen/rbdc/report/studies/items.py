@@ -138,7 +138,7 @@ ITEMS: tuple[Item, ...] = (
         ("Fig. 2, Tables 1, 2", "the human model", "", (), (f"{ERRATA}::test_zhakatayev_figure_2",)),
         ("Section 5.2", "sensitivities between different branches", "sensitivity", ("Torques and angles",)),
         ("Fig. 4", "numerical and analytical sensitivities agree", "sensitivity", ("Fig. 4",)),
-        ("Fig. 5", "spikes of adaptive differences", "sensitivity", ("Fig. 5",)),
+        ("Fig. 5", "spikes in the errors of adaptive finite differences", "sensitivity", ("Fig. 5",)),
         ("Section 6", "errors of differences where the coordinate vanishes", "sensitivity", ("Section 6",),
          (f"{ERRATA}::test_zhakatayev_section_6",)),
         ("Fig. 6", "values along the motion", "sensitivity", ("The values of",)),

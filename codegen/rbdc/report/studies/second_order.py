@@ -64,7 +64,7 @@ from rbdc.report.studies.second_order_code import claims as of_code
 from rbdc.report.studies.second_order_code import tables as of_code_tables
 
 OF_PAPER = (FO, SO, FD_SO, FD_SO_AZA, FD_SO_IDFOZA)
-LIMIT = 60.0
+LIMIT = 30.0
 """Default time limit (s), each for tracing a method, for compiling it, and for computing a reference of 40
 digits. If the reference of a size exceeds the limit, errors at this size are unknown.
 """

@@ -256,7 +256,7 @@ COLUMNS = (
 
 
 def tables(report: Report) -> list[Table]:
-    """Return the times behind Figs. 10 and 19: of robots, and of chains and binary trees."""
+    """Return the times of Figs. 10 and 19 for robots, and of Figs. 9 and 10 for chains and binary trees."""
     robots = [
         [f"{robot}: {name}", *_row(of["times"], of["absent"], of.get("interpreted"), HEADLINE[name][0])]
         for robot, functions in report["robots"].items()

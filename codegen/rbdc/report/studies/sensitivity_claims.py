@@ -84,8 +84,8 @@ def spikes(data: Report) -> dict[str, str]:
     ratios = {by: _over_median(errors)[_at(data)] for by, errors in data["adaptive"].items()}
     words = "; ".join(f"with respect to {by}: {listed(values)}" for by, values in ratios.items())
     return judged(
-        f"Fig. 5: adaptive differences of {data['entry']} have spikes at 0.5 and 1 s; the derivatives with "
-        "respect to velocity and acceleration have none.",
+        f"Fig. 5: the errors of {data['entry']} by adaptive differences have spikes at 0.5 and 1 s; those "
+        "of the derivatives with respect to velocity and acceleration have none.",
         bool((ratios["q"] > HIGH).all()) and not any((ratios[by] > HIGH).any() for by in ("v", "a")),
         f"errors at these two instants, divided by the median error along the motion: {words}; reproduced "
         f"means that only those with respect to q exceed {HIGH:.0e}",
