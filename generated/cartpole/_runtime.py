@@ -1,5 +1,4 @@
-"""The NumPy interface of a generated module. This file is copied into each generated package and needs NumPy
-only.
+"""The NumPy interface of a generated module, copied into each generated package. It needs only NumPy.
 
 A call checks its arguments, passes pointers to the arrays to the C function, and returns new arrays (or fills
 `out`). Arrays of the module's dtype that are C-contiguous and of the right shape are never copied. Other
@@ -51,9 +50,7 @@ def _unchecked(_spec: Any, single: Any, batch: Any, count: int, _piece: int, *ar
 
 
 class Entry(Named):
-    """One function of the module, called with the tuple of its array arguments. prefix: beginning of its
-    name in C.
-    """
+    """One function of the module, called with the tuple of its array arguments. prefix: begins its C name."""
 
     def __init__(
         self,

@@ -39,7 +39,7 @@ def overlaps(x: Array, others: Sequence[Array]) -> bool:
 
 
 def together(shapes: Sequence[tuple[int, ...]], dtype: np.dtype[Any]) -> list[Array]:
-    """Return new arrays that begin on cache lines. Several arrays share one block of memory. The allocator
+    """Return new arrays. Several arrays share one block of memory and begin on cache lines. The allocator
     keeps a freed block for the next call. Several freed arrays would go back to the system, to be mapped and
     cleared page by page each time.
     """

@@ -95,7 +95,7 @@ class Functions:
         raise NotImplementedError
 
     def _zeros(self, like: Any, shape: tuple[int, ...]) -> Any:
-        """Return zeros of a shape, with the type and place of another array."""
+        """Return zeros of a shape, for arithmetic with the array `like`."""
         raise NotImplementedError
 
     def _recorded(self) -> bool:
