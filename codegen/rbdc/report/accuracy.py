@@ -132,7 +132,7 @@ def _evaluate(model: Problem, function: Function, inputs: Mapping[str, Array]) -
 WRONG = 1e-8
 """Largest error of a method relative to the sample's largest entry; a result with a larger error is wrong."""
 WRONG_NUMERICAL = 1e-2
-"""The same bound for finite differences."""
+"""Largest error of finite differences relative to the largest entry of a sample."""
 
 
 def tolerance(method: str) -> float:
