@@ -265,7 +265,7 @@ def test_urdf_has_the_coefficients(tmp_path: Path) -> None:
         ('polycoef="0 1 nan"', "not a finite number"),
         (
             'polycoef="0 1 2" offset="1"',
-            "polycoef and also a multiplier or an offset; these are the first two",
+            "polycoef and also a multiplier or an offset; give offset and multiplier as the first two",
         ),
     ):
         with pytest.raises(RbdcError, match=f"robot.urdf:3: .*{problem}"):

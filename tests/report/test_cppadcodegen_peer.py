@@ -104,6 +104,6 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cppadcodegen, "_folder", Path)
     monkeypatch.setattr(cppadcodegen, "headers", lambda: headers.Headers(Path(), Path()))
     monkeypatch.setattr(cppadcodegen, "compilers", lambda: [("clang", find_compiler(None), ())])
-    missing("by g\\+\\+ alone")
+    missing("only g\\+\\+ compiles")
     monkeypatch.setattr(cppadcodegen, "compilers", lambda: [("gcc", find_compiler(None), headers.GCC)])
     assert cppadcodegen.programs([], print) == {}

@@ -92,7 +92,7 @@ def test_growth_and_crossings() -> None:
     ("words", "message"),
     [
         ((), "nothing to compare"),
-        (("cartpole", "--serial", "2:4"), "leave one out"),
+        (("cartpole", "--serial", "2:4"), "leave one of them out"),
         (("--serial", "2-4"), "give FROM:TO"),
         (("--binary", "3", "--branching", "0.5"), "branching factor"),
         (("--binary", "3", "--batch"), "leave them out"),

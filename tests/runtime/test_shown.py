@@ -67,7 +67,7 @@ def test_help(tiny: ModuleType) -> None:
         "mix(q, v, fext=None, *, out=None, layout='samples', num_threads=1) method of tiny.Function" in listed
     )
     assert all(f"    {name}(" in listed for name in (*tiny.functions, "random_configuration", "to_mujoco"))
-    assert "q_neutral (2,), v_zero (2,): the neutral configuration" in page
+    assert "q_neutral (2,), v_zero (2,): neutral configuration" in page
     assert "method of tiny.Function instance" in pydoc.render_doc(tiny.mix, renderer=PLAIN)
     public = {name for name in vars(tiny) if not name.startswith("_")} - {"np", "sys", "inf"}
     described = page.split("Attributes:")[1].split("PACKAGE CONTENTS")[0]
