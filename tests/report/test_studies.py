@@ -45,7 +45,7 @@ def test_differences_and_the_paper_s_recursion(tmp_path: Path) -> None:
 
 
 NOT_REPRODUCED = (
-    "Fig. 5: adaptive differences",
+    "Fig. 5: the errors of",
     "Section 6: finite differences fail where coordinate and torque are both zero, and only there",
     "Section 3.2: the net force",
 )

@@ -155,7 +155,7 @@ def test_a_baseline_without_a_peak_gates_nothing(old: dict[str, Any], tmp_path: 
     (tmp_path / "old.json").write_text(json.dumps(old))
     result = run("--baseline", str(tmp_path / "old.json"), "--gate-time", "2", "--out", str(tmp_path / "out"))
     assert result.exit_code == 2
-    assert "no peak" in result.stderr
+    assert "the baseline lacks the peak" in result.stderr
     families = CliRunner().invoke(commands, ["compare", "--serial", "2", "--gate-time", "2"])
     assert families.exit_code == 2
     assert "families take no --baseline, --gate-time" in families.stderr
