@@ -177,11 +177,16 @@ signatures `m` is a module and ROBOT its name. Shapes are those of one sample.
 | nc_loops | rows of the loops |
 | np | parameters of the torque regressor: 10 njoints unless the build chose others |
 
-| symbol | meaning | |---|---| | M, C, g | joint-space inertia, Coriolis matrix, gravity | | r | forces of
-joint drives: springs, damping, friction. On this page, formulas of `rnea`, `nle` and `aba` omit r | | h | C v
-+ g + r | | J | Jacobian of the bodies, the frame or the contacts of the function | | direction k of q | basis
-vector k of the tangent space at q, which has nv dimensions | | direction k of v, a, tau | entry k | | q (+)
-dv | q moved by the tangent vector dv: `integrate(q, dv)` | | 1 | the identity matrix, in `mu 1` |
+| symbol | meaning |
+|---|---|
+| M, C, g | joint-space inertia, Coriolis matrix, gravity |
+| r | forces of joint drives: springs, damping, friction; formulas of `rnea`, `nle` and `aba` omit r |
+| h | C v + g + r |
+| J | Jacobian of the bodies, the frame or the contacts of the function |
+| direction k of q | basis vector k of the tangent space at q, which has nv dimensions |
+| direction k of v, a, tau | entry k |
+| q (+) dv | q moved by the tangent vector dv: `integrate(q, dv)` |
+| 1 | the identity matrix, in `mu 1` |
 
 - **Python**: arguments broadcast over leading dimensions. Every function takes `out=`, `layout=` and
   `num_threads=`.

@@ -259,6 +259,17 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_rows_of_tables_have_the_cells_of_their_head(page: Path) -> None:
+    """A row that was wrapped like a paragraph shows its bars to the reader."""
+    text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
+    for table in re.findall(r"(?:^ *\|.*\n)+(?:.+\n)?", text, re.MULTILINE):
+        rows = [re.sub(r"`[^`]*`|\\\|", "", row).strip() for row in table.splitlines()]
+        assert {(row[:1], row[-1:], row.count("|")) for row in rows} == {("|", "|", rows[0].count("|"))}, (
+            table
+        )
+
+
 def test_the_first_page_is_short() -> None:
     assert len(FIRST.read_text(encoding="utf-8").split()) <= WORDS
 

@@ -120,7 +120,9 @@ def time_dots(rows: Mapping[str, Mapping[str, Any]], labels: Sequence[str]) -> s
 def _steps(low: float, high: float) -> tuple[float, ...]:
     if high > 1e3 * low:
         return (1.0,)
-    return (1.0, 3.0) if high > WIDE * low else (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
+    if high > 8.0 * low:
+        return (1.0, 3.0) if high > WIDE * low else (1.0, 2.0, 5.0)
+    return (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)
 
 
 def speed(rows: Sequence[Mapping[str, Any]]) -> str:
