@@ -42,7 +42,7 @@ Terms in the evidence:
 - casadi: the paper's algorithm as C from CasADi
 - ad-casadi: automatic differentiation (AD) by CasADi, as C from CasADi
 - `pinocchio-native-<compiler>`: Pinocchio in C++, compiled by this compiler
-- over 12 s: the time limit, which writing or compiling the C exceeded
+- over 30 s: the time limit, which writing or compiling the C exceeded
 
 ```text
 rbdc experiment all --out paper
