@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rbdc.algorithms.frames import PathToRoot
+from rbdc.algorithms.logarithm import logarithm_and_turn
 from rbdc.algorithms.tools.linear import Matrix, identity, transposed
 from rbdc.algorithms.trace import Trace, silent
 from rbdc.model import Model
@@ -28,7 +29,6 @@ from rbdc.spatial.quaternions import (
     integrate_translation,
     logarithm,
     normalized,
-    quaternion_of,
 )
 from rbdc.spatial.scalars import polynomial, sqrt, where_less
 from rbdc.spatial.vectors import AXES
@@ -51,9 +51,7 @@ class Error:
     @staticmethod
     def of(target: Placement, placement: Placement) -> Error:
         """Return the error of a placement; if it is half a turn, one of the two solutions."""
-        relative = target.inverse().compose(placement)
-        turn = logarithm(quaternion_of(relative.rotation.rows()))
-        return Error(Motion(differentiate_translation(turn, relative.translation), turn.w), turn)
+        return Error(*logarithm_and_turn(target.inverse().compose(placement)))
 
     def rates(self) -> InverseJacobian:
         """Return J(e)^-1: the derivative of the error with respect to a step of the placement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rbdc.spatial import Force, Motion, Placement, Scalar
-from rbdc.spatial.quaternions import differentiate_translation, logarithm, quaternion_of
+from rbdc.spatial.quaternions import Logarithm, differentiate_translation, logarithm, quaternion_of
 from rbdc.spatial.scalars import cos, polynomial, sin, sqrt, where_less
 
 SMALL = 0.1
@@ -17,8 +17,13 @@ def logarithm_of(placement: Placement) -> Motion:
     the same in the coordinates of the identity and of the placement. For a rotation by half a turn, the
     result is one of two solutions.
     """
+    return logarithm_and_turn(placement)[0]
+
+
+def logarithm_and_turn(placement: Placement) -> tuple[Motion, Logarithm]:
+    """Return `logarithm_of` a placement, and the logarithm of its rotation."""
     turn = logarithm(quaternion_of(placement.rotation.rows()))
-    return Motion(differentiate_translation(turn, placement.translation), turn.w)
+    return Motion(differentiate_translation(turn, placement.translation), turn.w), turn
 
 
 def rate_of_exponential(e: Motion, step: Motion) -> Motion:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from rbdc.algorithms.couplings import Linkage
 from rbdc.errors import OptionError, UnsupportedError
-from rbdc.model import WORLD, Body, Cluster, Contact, ContactKind, Effect, Note, Problem
+from rbdc.model import Body, Cluster, Contact, ContactKind, Effect, Note, Problem
 from rbdc.model.joints.coupling import Coupling
 from rbdc.model.lumping import numbered, of_others
 from rbdc.model.xml import shown
@@ -116,14 +116,14 @@ def _reduced(
     model: Problem, loops: Sequence[Contact], members: Sequence[int], motors: Sequence[str]
 ) -> tuple[Cluster, list[list[float]]]:
     """Return the cluster and the coefficients of the followers' polynomials, lowest degree first."""
-    carriers = {model.bodies[k].parent for k in members}.difference(members)
+    (carrier,) = {model.bodies[k].parent for k in members}.difference(members)
     leader = _leader(model, loops, members, motors)
     others = tuple(k for k in members if k != leader)
     body, limits = model.bodies[leader], model.bodies[leader].limits
     if not (np.isfinite([limits.lower, limits.upper]).all() and limits.lower < limits.upper):
         problem = f'the joint "{shown(body.joint_name)}" has no range'
         raise _NotReduced(problem, "give it limits within which the loops close")
-    cluster = Cluster(leader, others, carriers.pop() if carriers else WORLD, tuple(loops), 0)
+    cluster = Cluster(leader, others, carrier, tuple(loops), 0)
     linkage = Linkage(model, cluster)
     places = np.linspace(limits.lower, limits.upper, SAMPLES)
     positions = np.array(_along_range(body, linkage, places)).T
